@@ -9,7 +9,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   ports: ['domain'],
   texts: ['domain'],
-  engine: ['domain', 'ports'],
+  engine: ['domain', 'ports', 'texts'],
   commands: ['domain', 'ports', 'texts'],
   store: ['domain', 'ports'],
   egress: ['domain', 'ports'],

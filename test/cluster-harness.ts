@@ -106,6 +106,7 @@ export class TestNode implements EngineDependencies {
   readonly timers: ProcessTimers;
   readonly ids: EngineDependencies['ids'];
   readonly vault: EngineDependencies['vault'];
+  readonly composeNotification: EngineDependencies['composeNotification'];
   readonly cluster: ClusterDependencies & { readonly metrics: RecordedClusterMetrics };
   readonly engine: Engine;
   /** The hints that this node sent to the others. */
@@ -120,6 +121,7 @@ export class TestNode implements EngineDependencies {
     this.egress = new ScriptedEgress(harness.time);
     this.ids = harness.ids;
     this.vault = harness.vault;
+    this.composeNotification = harness.composeNotification;
     const send = (hint: keyof Peers, to: (peers: Peers) => void) => {
       this.hinted.push(hint);
       for (const other of others()) if (other.isConnected) to(other.engine.heard);

@@ -8,6 +8,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { composeNotification } from '#src/api/notification-body.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
@@ -288,6 +289,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
   readonly metrics = new RecordedMetrics();
   readonly insight: InMemoryInsight;
   readonly vault: AesVault;
+  readonly composeNotification = composeNotification;
   readonly ids = new IdMint(seededBytes(7));
   /** The store as the engine has it, with faults. */
   readonly store: SqlStore;
@@ -327,6 +329,10 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
 
   get now(): Instant {
     return this.time.now();
+  }
+
+  get databasePath(): string {
+    return join(this.#directory, DATABASE_FILE);
   }
 
   /** Builders that use the harness's clock. */

@@ -3,12 +3,22 @@
  * tells the columns. PostgreSQL tells how many rows it read, from the tables of its `plans.test.ts`.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { AttemptId, DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.ts';
+import type {
+  AlertChannelId,
+  AlertConditionId,
+  AlertIncidentId,
+  AttemptId,
+  DeliveryId,
+  EndpointId,
+  JobId,
+  ScheduleId,
+} from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { type Labels, labelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { AttemptFilter, DeliveryFilter, ListFilter, ScheduleSearch } from '#src/ports/lists.ts';
 import type { Prunable } from '#src/ports/store.ts';
+import { SqlAlerts } from '#src/store/sql/alerts.ts';
 import type { OldestStatsQueries, SqlReader, SqlWriter, Syntax } from '#src/store/sql/dialect.ts';
 import { lists } from '#src/store/sql/lists.ts';
 import type { Query } from '#src/store/sql/query.ts';
@@ -48,6 +58,13 @@ export function readsOf({ reader, syntax, oldestStats, verbs }: PlanDependencies
       { query: (sql, ...values) => reader.query(sql, ...values), run: async () => 'done' },
       verbs,
     ),
+    alerts: new SqlAlerts(
+      {
+        query: (sql, ...values) => reader.query(sql, ...values),
+        run: async () => 'done',
+      },
+      syntax,
+    ),
     scan: (given: Partial<ScheduleSearch>, rows: number, position = 0) => {
       const wanted = wantedSchedules({ ...ANY_SCHEDULES, ...given }, position);
       return ask(scanQuery(syntax, LARGE, wanted, null, rows));
@@ -59,8 +76,8 @@ export function readsOf({ reader, syntax, oldestStats, verbs }: PlanDependencies
       return ask(countsQuery(syntax, LARGE, digests, endpointId, countMax));
     },
     findOld: (what: Prunable, limit: number) => {
-      const cursor = what === 'schedules' ? [0, ''] : [];
-      return reader.query(retentionQueries(syntax.indexedBy)[what], ...cursor, START, limit);
+      const cursor = what === 'schedules' || what === 'deliveries' ? [0, ''] : [];
+      return reader.query(retentionQueries(syntax)[what], ...cursor, START, limit);
     },
   };
 }
@@ -79,6 +96,9 @@ export const ENDPOINT = 'ep_3' as EndpointId;
 const NO_ENDPOINT = 'ep_none' as EndpointId;
 export const ITEM_ENDPOINT = 'https://a.example/' as EndpointKey;
 const JOB = 'job_001' as JobId;
+const CHANNEL = 'chn_001' as AlertChannelId;
+const CONDITION = 'alc_001' as AlertConditionId;
+const INCIDENT = 'inc_001' as AlertIncidentId;
 const PAGE = { before: null, limit: 20 };
 const BATCH = 20;
 /** The rows of a page, the rows joined to them, and a scan for each state or status that ends at once. */
@@ -107,6 +127,7 @@ const STATUS = 'deliveries_by_status(partition,status,id)';
 const STATE_OF_PROFILE = 'schedules_of_endpoint(partition,endpoint_id,state,kind,id)';
 const STATUS_OF_PROFILE = 'deliveries_of_endpoint(partition,endpoint_id,status,id)';
 const REPLAYS = 'deliveries_replays(partition,replay_of,id)';
+const NOTIFICATIONS = 'deliveries_notifications(partition,notification_of,id)';
 const OUTCOME = 'attempts_by_time(partition,outcome,finished_at,id)';
 const OUTCOME_OF_PROFILE = 'attempts_of_endpoint(partition,endpoint_id,outcome,finished_at,id)';
 const ATTEMPT_KEY = 'attempts_pkey(partition,delivery_id,attempt_no)';
@@ -162,6 +183,7 @@ const DELIVERY_LISTS: Filters<DeliveryFilter> = [
   ['of a profile and a status', { endpointId: ENDPOINT, status: 'succeeded' }, STATUS_OF_PROFILE],
   ['of a profile, created after', { endpointId: ENDPOINT, createdAfter: START }, STATUS_OF_PROFILE],
   ['that are replays of one', { replayOf: DELIVERY }, REPLAYS],
+  ['that are notifications of one', { notificationOf: DELIVERY }, NOTIFICATIONS],
   ['that are replays of one, created before', { replayOf: DELIVERY, createdBefore: START }, REPLAYS],
   ['all', {}, DELIVERY_KEY],
   ['created between', { createdAfter: START, createdBefore: START }, DELIVERY_KEY],
@@ -293,7 +315,7 @@ export const PLAN_CASES: readonly PlanCase[] = [
   [
     'old deliveries',
     (reads) => reads.findOld('deliveries', BATCH),
-    ['deliveries_finalized(finalized_at)'],
+    ['deliveries_finalized(finalized_at)', 'deliveries_notifications(partition,notification_of)'],
     3 * BATCH,
   ],
   [
@@ -340,6 +362,12 @@ export const PLAN_CASES: readonly PlanCase[] = [
   ['a gate', ({ insight }) => insight.findGate(LARGE, ITEM_ENDPOINT), ['gates_pkey(partition,endpoint)'], 1],
   // A bitmap scan counts its rows twice.
   ['gates', ({ insight }) => insight.listGates(LARGE, 10), ['gates_pkey(partition)'], 200],
+  [
+    'breakers that are not closed',
+    ({ insight }) => insight.listOpenBreakers(LARGE, START, 10),
+    ['gates_open(partition,saved_at)'],
+    10,
+  ],
   ['what is due', ({ insight }) => insight.countDue(LARGE, ...WINDOW, 100, 5_000), [DUE_OF_PARTITION], 200],
   [
     'what is due, past too much of others',
@@ -429,5 +457,80 @@ export const PLAN_CASES: readonly PlanCase[] = [
     ({ insight }) => insight.listOccurrences(LARGE, SCHEDULE, ...WINDOW, 50),
     ['deliveries_occurrence(partition,schedule_id,occurrence)'],
     1,
+  ],
+  ['alert channels', ({ alerts }) => alerts.listChannels(LARGE), ['alert_channels_pkey(partition)'], 40],
+  [
+    'an alert channel',
+    ({ alerts }) => alerts.findChannel(LARGE, CHANNEL),
+    ['alert_channels_pkey(partition,id)'],
+    1,
+  ],
+  [
+    'alert conditions',
+    ({ alerts }) => alerts.listConditions(LARGE),
+    ['alert_conditions_pkey(partition)'],
+    40,
+  ],
+  [
+    'an alert condition',
+    ({ alerts }) => alerts.findCondition(LARGE, CONDITION),
+    ['alert_conditions_pkey(partition,id)'],
+    1,
+  ],
+  [
+    'partitions with alert conditions',
+    ({ alerts }) => alerts.listPartitionsWithConditions(LARGE, 5),
+    ['alert_conditions_pkey(partition)'],
+    // A partition has at most 20.
+    110,
+  ],
+  [
+    'open incidents',
+    ({ alerts }) => alerts.listOpenIncidents(LARGE),
+    ['alert_incidents_open(partition)'],
+    // Of 200, two are open. A bitmap scan counts its rows twice.
+    4,
+  ],
+  [
+    'incidents',
+    ({ alerts }) => alerts.listIncidents(LARGE, null, 10),
+    ['alert_incidents_pkey(partition,id)'],
+    10,
+  ],
+  [
+    'an incident',
+    ({ alerts }) => alerts.findIncident(LARGE, INCIDENT),
+    ['alert_incidents_pkey(partition,id)'],
+    1,
+  ],
+  [
+    'an alert message',
+    ({ alerts }) => alerts.findMessage(LARGE, DELIVERY),
+    ['alert_messages_pkey(partition,id)'],
+    1,
+  ],
+  [
+    'messages of an incident',
+    ({ alerts }) => alerts.listMessages(LARGE, INCIDENT, 10),
+    ['alert_messages_of_incident(partition,incident_id)'],
+    10,
+  ],
+  [
+    'partitions with messages that are due',
+    ({ alerts }) => alerts.listPartitionsWithMessages(LARGE, START, 5),
+    ['alert_messages_due(partition)'],
+    30,
+  ],
+  [
+    'messages that are due',
+    ({ alerts }) => alerts.listDueMessages(LARGE, START, 10),
+    ['alert_messages_due(partition,due_at)'],
+    10,
+  ],
+  [
+    'ended messages and incidents',
+    ({ alerts }) => alerts.prune(START, 500),
+    ['alert_incidents_ended(ended_at)', 'alert_messages_ended(ended_at)'],
+    1_000,
   ],
 ];

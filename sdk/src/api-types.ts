@@ -82,6 +82,11 @@ export interface ScheduleCreate {
    * same. The default is no shift. For example `30s`.
    */
   readonly jitter?: string | null | undefined;
+  /**
+   * Who is told how each delivery ended. The default is `notify` of the endpoint profile. `"on": []` tells
+   * nobody.
+   */
+  readonly notify?: NotifyInput | null | undefined;
   /** Up to 50 labels, each a name and a value. The list of schedules can be filtered by them. */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
@@ -112,8 +117,22 @@ export interface RateLimit {
 }
 
 /**
- * The fields to change. The others stay as they are. `null` clears `name`, `ttl`, `retry_policy` and
- * `metadata`. Use reschedule to change the timing.
+ * Who is told how a delivery ended. When a delivery ends with one of these outcomes, Sched sends a
+ * notification to the endpoint profile.
+ */
+export interface NotifyInput {
+  /**
+   * The endpoint profile that gets the notifications. It must not be archived. It may be left out if `on` is
+   * empty. For example `ep_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly endpoint_id?: string | null | undefined;
+  /** The outcomes that are told, each at most once. With an empty list nobody is told. */
+  readonly on: readonly ('succeeded' | 'dead_letter' | 'expired')[];
+}
+
+/**
+ * The fields to change. The others stay as they are. `null` clears `name`, `ttl`, `retry_policy`, `notify`
+ * and `metadata`. Use reschedule to change the timing.
  */
 export interface ScheduleUpdate {
   /**
@@ -135,6 +154,11 @@ export interface ScheduleUpdate {
   readonly ttl?: string | null | undefined;
   /** When failed attempts are repeated. The default is the policy of the endpoint profile. */
   readonly retry_policy?: RetryPolicyInput | null | undefined;
+  /**
+   * Who is told how each delivery ended. The default is `notify` of the endpoint profile. `"on": []` tells
+   * nobody.
+   */
+  readonly notify?: NotifyInput | null | undefined;
   /** Up to 50 labels, each a name and a value. The list of schedules can be filtered by them. */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
@@ -203,6 +227,14 @@ export interface EndpointWrite {
    * attempt. 0 keeps none. The default is set by the operator.
    */
   readonly response_excerpt?: number | null | undefined;
+  /** Who is told how deliveries ended, for schedules that have no `notify` of their own. */
+  readonly notify?: NotifyInput | null | undefined;
+  /**
+   * Whether requests are signed for [Standard Webhooks](https://www.standardwebhooks.com) too. They then
+   * carry the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` beside those of Sched. Every
+   * signing secret in force must be `whsec_` and base64. The default is false.
+   */
+  readonly standard_webhooks?: boolean | null | undefined;
   /** Up to 50 labels, each a name and a value. The list of schedules can be filtered by them. */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
@@ -234,6 +266,233 @@ export interface BreakerPolicy {
   readonly max_open: string;
   /** How long other deliveries wait for the result of a probe. Above 0 and at most 24h. For example `30s`. */
   readonly probe_timeout: string;
+}
+
+/** The body of a notification: how a delivery ended. */
+export interface Notification {
+  /** How the delivery ended. */
+  readonly type: 'delivery.succeeded' | 'delivery.dead_letter' | 'delivery.expired';
+  /**
+   * The id of the notification, which is a delivery itself. It is sent as `Sched-Delivery-Id`, and is the
+   * same for every attempt. For example `dlv_01m7hnxsxtzqgw5m2r7n9x0abc`.
+   */
+  readonly id: string;
+  /** When the delivery ended, and the notification was created. For example `2026-11-16T08:00:10.170Z`. */
+  readonly created_at: string;
+  /** What ended, and how. */
+  readonly data: {
+    /** The delivery that ended, as the API shows it. */
+    readonly delivery: Delivery;
+    /** The schedule of the delivery, as it is when the notification is sent. */
+    readonly schedule: {
+      /** The id of the schedule. For example `sch_01m7f3gs00zqgw5m2r7n9x0abc`. */
+      readonly id: string;
+      /** The name of the schedule, or null. For example `nightly-report`. */
+      readonly name: string | null;
+      /** The labels: names and values. */
+      readonly metadata: Readonly<Record<string, string>>;
+    };
+    /**
+     * The last attempts of the delivery, at most 10. Those with a lower number come first. The list is empty
+     * if no attempt was made.
+     */
+    readonly attempts: readonly Attempt[];
+    /** The beginning of the answer to the last attempt. Null if none was kept. */
+    readonly response: {
+      /** The status of the answer. */
+      readonly status_code: number;
+      /**
+       * The first bytes of the body: text if they are UTF-8, else base64. For example `upstream timed out`.
+       */
+      readonly excerpt: string;
+      /** How `excerpt` is written. */
+      readonly encoding: 'utf-8' | 'base64';
+      /** Whether the answer was longer. */
+      readonly truncated: boolean;
+    } | null;
+  };
+}
+
+/** Who is told how a delivery ended, and with which outcomes. */
+export interface Notify {
+  /**
+   * The endpoint profile that gets the notifications. Null only if `on` is empty. For example
+   * `ep_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly endpoint_id: string | null;
+  /** The outcomes that are told, each at most once. With an empty list nobody is told. */
+  readonly on: readonly ('succeeded' | 'dead_letter' | 'expired')[];
+}
+
+/** One occurrence of a schedule, or a notification of how one ended. It is sent until it ends. */
+export interface Delivery {
+  /**
+   * The id of the delivery. The receiver gets it as `Sched-Delivery-Id`. For example
+   * `dlv_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly id: string;
+  /** The type of this object, always `delivery`. */
+  readonly object: 'delivery';
+  /**
+   * The schedule that it belongs to. Null for a notification. For example `sch_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly schedule_id: string | null;
+  /** The mode of the API key: `test` or `live`. */
+  readonly mode: 'test' | 'live';
+  /** The URL that it is sent to. For example `https://example.com/hooks/reminder`. */
+  readonly url: string;
+  /** The HTTP method of the request. */
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE';
+  /**
+   * `scheduled`, `retry_scheduled` and `paused` deliveries wait, and `claimed` ones are being sent.
+   * `succeeded`, `dead_letter`, `expired` and `canceled` are final.
+   */
+  readonly status:
+    | 'scheduled'
+    | 'claimed'
+    | 'retry_scheduled'
+    | 'succeeded'
+    | 'dead_letter'
+    | 'expired'
+    | 'paused'
+    | 'canceled';
+  /**
+   * The nominal instant: that of the recurrence or the one-shot schedule, before jitter, and also if the
+   * delivery was moved. The receiver gets it as `Sched-Occurrence`. Null if it was triggered, and for a
+   * notification. For example `2026-11-16T08:00:00.000Z`.
+   */
+  readonly occurrence: string | null;
+  /** Whether it was sent by `trigger`, beside the recurrence. */
+  readonly triggered: boolean;
+  /** The instant at which the first attempt was due. For example `2026-11-16T08:00:00.000Z`. */
+  readonly scheduled_for: string;
+  /** After this instant no attempt is made. Null without a `ttl`. For example `2026-11-16T08:00:00.000Z`. */
+  readonly deadline: string | null;
+  /**
+   * When the next attempt is due. Null unless the delivery waits for one. For example
+   * `2026-11-16T08:00:00.000Z`.
+   */
+  readonly next_fire_at: string | null;
+  /** The number of attempts that have started. */
+  readonly attempt_count: number;
+  /** The status that the receiver answered last, or null without an answer. */
+  readonly last_status_code: number | null;
+  /**
+   * Why the last attempt failed, or why the delivery ended. Null if nothing failed. For example `connection
+   * refused`.
+   */
+  readonly error: string | null;
+  /**
+   * The key that the receiver gets as `Idempotency-Key`. It is the same for every attempt and every replay.
+   * For example `invoice-4711:2026-11-16T08:00:00.000Z`.
+   */
+  readonly idempotency_key: string;
+  /**
+   * The original delivery if this one is a replay, else null. For example `dlv_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly replay_of: string | null;
+  /**
+   * The delivery whose end this notification tells. Null for any other. For example
+   * `dlv_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly notification_of: string | null;
+  /** Who is told how this delivery ends. It was fixed when the delivery was created. */
+  readonly notify: Notify | null;
+  /** The endpoint profile that it is sent with, or null. For example `ep_01m7f3gs00zqgw5m2r7n9x0abc`. */
+  readonly endpoint_id: string | null;
+  /** The version of that endpoint profile, or null. */
+  readonly endpoint_version: number | null;
+  /** When the delivery was created. For example `2026-11-16T08:00:00.000Z`. */
+  readonly created_at: string;
+  /** When the delivery ended. Null before. For example `2026-11-16T08:00:00.000Z`. */
+  readonly finalized_at: string | null;
+}
+
+/** One HTTP request of a delivery. */
+export interface Attempt {
+  /** The id of the attempt. For example `att_01m7f3gs00zqgw5m2r7n9x0abc`. */
+  readonly id: string;
+  /** The type of this object, always `attempt`. */
+  readonly object: 'attempt';
+  /** The delivery that it belongs to. For example `dlv_01m7f3gs00zqgw5m2r7n9x0abc`. */
+  readonly delivery_id: string;
+  /** Counts from 1. The receiver gets it as `Sched-Attempt`. */
+  readonly attempt_no: number;
+  /**
+   * `success`: answered with 2xx. `retryable`: failed, or still in flight. `terminal`: failed, and no retry
+   * can help.
+   */
+  readonly outcome: 'success' | 'retryable' | 'terminal';
+  /** The status that the receiver answered, or null without an answer. */
+  readonly status_code: number | null;
+  /** When the attempt was due. For example `2026-11-16T08:00:00.000Z`. */
+  readonly due_at: string;
+  /** When the attempt started. For example `2026-11-16T08:00:00.000Z`. */
+  readonly fired_at: string;
+  /** How long after its due instant the attempt started, in milliseconds. */
+  readonly lateness_ms: number;
+  /** When the attempt ended. Null while it is in flight. For example `2026-11-16T08:00:00.000Z`. */
+  readonly finished_at: string | null;
+  /** How long the request took, in milliseconds. Null while in flight. */
+  readonly egress_ms: number | null;
+  /** Why the attempt failed, or null. For example `timeout`. */
+  readonly error: string | null;
+}
+
+/** The body that a webhook channel of an alert gets. */
+export interface Alert {
+  /**
+   * `alert.opened`: an incident began. `alert.reminder`: it still lasts. `alert.closed`: it is over.
+   * `alert.test`: somebody tests the channel.
+   */
+  readonly type: 'alert.opened' | 'alert.reminder' | 'alert.closed' | 'alert.test';
+  /**
+   * The id of the message, which is sent as `Sched-Delivery-Id`. It is the same for every attempt. The
+   * message is no delivery, and no list has it. For example `dlv_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly id: string;
+  /** When the message was created. For example `2026-11-16T08:00:01.000Z`. */
+  readonly created_at: string;
+  /** What the message says. */
+  readonly data: {
+    /** What happened, in one line. For example `Breaker open: https://example.com/hooks/reminder`. */
+    readonly title: string;
+    /**
+     * What happened, and what to do. For example `The circuit breaker of https://example.com/hooks/reminder
+     * opened, because its attempts kept failing.`.
+     */
+    readonly text: string;
+    /**
+     * The page of the dashboard about it. Null if the service does not know its own address. For example
+     * `https://sched.example.com/dashboard`.
+     */
+    readonly url: string | null;
+    /** The name of the project. For example `billing`. */
+    readonly project: string;
+    /** The mode: `test` or `live`. */
+    readonly mode: 'test' | 'live';
+    /** The incident. Null for `alert.test`. */
+    readonly incident: {
+      /** The id of the incident. For example `inc_01m7hnxsxtzqgw5m2r7n9x0abc`. */
+      readonly id: string;
+      /** The condition that became true. For example `alc_01m7f3gs00zqgw5m2r7n9x0abc`. */
+      readonly condition_id: string;
+      /**
+       * `breaker_opened`: the circuit breaker of an endpoint opened. `deliveries_failed`: too many deliveries
+       * ended as dead letters or expired. `occurrences_skipped`: recurring schedules skipped occurrences.
+       */
+      readonly kind: 'breaker_opened' | 'deliveries_failed' | 'occurrences_skipped';
+      /**
+       * The id of the endpoint profile, or origin and path of the URL of schedules without one. Null if the
+       * incident is about no single endpoint. For example `https://example.com/hooks/reminder`.
+       */
+      readonly endpoint: string | null;
+      /** When the incident began. For example `2026-11-16T08:00:00.000Z`. */
+      readonly opened_at: string;
+      /** When it was over. Null before. For example `2026-11-16T08:20:00.000Z`. */
+      readonly closed_at: string | null;
+    } | null;
+  };
 }
 
 /** A request that is sent once or repeatedly. Header values and the body are never returned. */
@@ -295,6 +554,8 @@ export interface Schedule {
   readonly retry_policy: RetryPolicy;
   /** The rate limit of the schedule, or null. */
   readonly rate_limit: RateLimit | null;
+  /** The own `notify` of the schedule. Null if it has none: that of the endpoint profile then applies. */
+  readonly notify: Notify | null;
   /** The labels: names and values. */
   readonly metadata: Readonly<Record<string, string>>;
   /** When the schedule was created. For example `2026-11-16T08:00:00.000Z`. */
@@ -368,6 +629,8 @@ export interface ErrorBody {
       | 'invalid_cron'
       | 'invalid_name'
       | 'invalid_response_excerpt'
+      | 'invalid_notify'
+      | 'invalid_signature'
       | 'too_many_labels'
       | 'url_blocked'
       | 'invalid_retry_policy'
@@ -417,81 +680,6 @@ export interface Plan {
   readonly fields: readonly string[];
 }
 
-/** One occurrence of a schedule, sent until it ends. */
-export interface Delivery {
-  /**
-   * The id of the delivery. The receiver gets it as `Sched-Delivery-Id`. For example
-   * `dlv_01m7f3gs00zqgw5m2r7n9x0abc`.
-   */
-  readonly id: string;
-  /** The type of this object, always `delivery`. */
-  readonly object: 'delivery';
-  /** The schedule that it belongs to. For example `sch_01m7f3gs00zqgw5m2r7n9x0abc`. */
-  readonly schedule_id: string | null;
-  /** The mode of the API key: `test` or `live`. */
-  readonly mode: 'test' | 'live';
-  /** The URL that it is sent to. For example `https://example.com/hooks/reminder`. */
-  readonly url: string;
-  /** The HTTP method of the request. */
-  readonly method: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE';
-  /**
-   * `scheduled`, `retry_scheduled` and `paused` deliveries wait, and `claimed` ones are being sent.
-   * `succeeded`, `dead_letter`, `expired` and `canceled` are final.
-   */
-  readonly status:
-    | 'scheduled'
-    | 'claimed'
-    | 'retry_scheduled'
-    | 'succeeded'
-    | 'dead_letter'
-    | 'expired'
-    | 'paused'
-    | 'canceled';
-  /**
-   * The nominal instant: that of the recurrence or the one-shot schedule, before jitter, and also if the
-   * delivery was moved. The receiver gets it as `Sched-Occurrence`. Null if it was triggered. For example
-   * `2026-11-16T08:00:00.000Z`.
-   */
-  readonly occurrence: string | null;
-  /** Whether it was sent by `trigger`, beside the recurrence. */
-  readonly triggered: boolean;
-  /** The instant at which the first attempt was due. For example `2026-11-16T08:00:00.000Z`. */
-  readonly scheduled_for: string;
-  /** After this instant no attempt is made. Null without a `ttl`. For example `2026-11-16T08:00:00.000Z`. */
-  readonly deadline: string | null;
-  /**
-   * When the next attempt is due. Null unless the delivery waits for one. For example
-   * `2026-11-16T08:00:00.000Z`.
-   */
-  readonly next_fire_at: string | null;
-  /** The number of attempts that have started. */
-  readonly attempt_count: number;
-  /** The status that the receiver answered last, or null without an answer. */
-  readonly last_status_code: number | null;
-  /**
-   * Why the last attempt failed, or why the delivery ended. Null if nothing failed. For example `connection
-   * refused`.
-   */
-  readonly error: string | null;
-  /**
-   * The key that the receiver gets as `Idempotency-Key`. It is the same for every attempt and every replay.
-   * For example `invoice-4711:2026-11-16T08:00:00.000Z`.
-   */
-  readonly idempotency_key: string;
-  /**
-   * The original delivery if this one is a replay, else null. For example `dlv_01m7f3gs00zqgw5m2r7n9x0abc`.
-   */
-  readonly replay_of: string | null;
-  /** The endpoint profile that it is sent with, or null. For example `ep_01m7f3gs00zqgw5m2r7n9x0abc`. */
-  readonly endpoint_id: string | null;
-  /** The version of that endpoint profile, or null. */
-  readonly endpoint_version: number | null;
-  /** When the delivery was created. For example `2026-11-16T08:00:00.000Z`. */
-  readonly created_at: string;
-  /** When the delivery ended. Null before. For example `2026-11-16T08:00:00.000Z`. */
-  readonly finalized_at: string | null;
-}
-
 /** One page of a list of Delivery objects. */
 export interface DeliveryList {
   /** The type of this object, always `list`. */
@@ -535,6 +723,10 @@ export interface Endpoint {
   readonly breaker_policy: BreakerPolicy | null;
   /** How many bytes are kept of an answer that is not 2xx. Null: as many as the operator has set. */
   readonly response_excerpt: number | null;
+  /** Who is told how deliveries ended, for schedules that have no `notify` of their own. */
+  readonly notify: Notify | null;
+  /** Whether requests are signed for Standard Webhooks too. */
+  readonly standard_webhooks: boolean;
   /** The labels: names and values. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Starts at 1 and increases with every change. */
@@ -575,37 +767,6 @@ export interface AttemptList {
    * `q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj`.
    */
   readonly next_cursor: string | null;
-}
-
-/** One HTTP request of a delivery. */
-export interface Attempt {
-  /** The id of the attempt. For example `att_01m7f3gs00zqgw5m2r7n9x0abc`. */
-  readonly id: string;
-  /** The type of this object, always `attempt`. */
-  readonly object: 'attempt';
-  /** The delivery that it belongs to. For example `dlv_01m7f3gs00zqgw5m2r7n9x0abc`. */
-  readonly delivery_id: string;
-  /** Counts from 1. The receiver gets it as `Sched-Attempt`. */
-  readonly attempt_no: number;
-  /**
-   * `success`: answered with 2xx. `retryable`: failed, or still in flight. `terminal`: failed, and no retry
-   * can help.
-   */
-  readonly outcome: 'success' | 'retryable' | 'terminal';
-  /** The status that the receiver answered, or null without an answer. */
-  readonly status_code: number | null;
-  /** When the attempt was due. For example `2026-11-16T08:00:00.000Z`. */
-  readonly due_at: string;
-  /** When the attempt started. For example `2026-11-16T08:00:00.000Z`. */
-  readonly fired_at: string;
-  /** How long after its due instant the attempt started, in milliseconds. */
-  readonly lateness_ms: number;
-  /** When the attempt ended. Null while it is in flight. For example `2026-11-16T08:00:00.000Z`. */
-  readonly finished_at: string | null;
-  /** How long the request took, in milliseconds. Null while in flight. */
-  readonly egress_ms: number | null;
-  /** Why the attempt failed, or null. For example `timeout`. */
-  readonly error: string | null;
 }
 
 /** The beginning of an answer that was not 2xx. */
@@ -782,6 +943,11 @@ export interface ListDeliveriesQuery {
    * `dlv_01m7f3gs00zqgw5m2r7n9x0abc`.
    */
   readonly replay_of?: string | undefined;
+  /**
+   * Lists only notifications of how this delivery ended. An unknown id gives an empty list. For example
+   * `dlv_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly notification_of?: string | undefined;
   /** Lists only deliveries that were created after this instant. For example `2026-11-15T00:00:00Z`. */
   readonly created_after?: string | undefined;
   /** Lists only deliveries that were created before this instant. For example `2026-11-15T00:00:00Z`. */

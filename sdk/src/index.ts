@@ -24,6 +24,7 @@ export type {
   EndpointPut,
   EndpointUpdate,
   ListDeliveriesQuery,
+  NotifyInput,
   Payload,
   RetryPolicyInput,
   ScheduleCreate,
@@ -37,4 +38,20 @@ export type { List, Pages } from './client/pages.ts';
 export type { DryRun, Put, PutOptions, PutResult } from './client/put.ts';
 export { Sched } from './client/sched.ts';
 export type { Schedules } from './client/schedules.ts';
+export {
+  type Alert,
+  type ClosedAlert,
+  type Incident,
+  isAlert,
+  type OpenedAlert,
+  type ReminderAlert,
+  type TestAlert,
+} from './receiver/alert.ts';
+export {
+  type DeadLetterNotification,
+  type ExpiredNotification,
+  isNotification,
+  type Notification,
+  type SucceededNotification,
+} from './receiver/notification.ts';
 export * from './receiver/verify.ts';

@@ -19,6 +19,7 @@ import {
   readJsonInSlices,
   type YieldToEventLoop,
 } from '#src/domain/json.ts';
+import { isOlder } from '#src/domain/program-version.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
 import { longIdempotencyHeaderText } from '#src/texts/field-fault-text.ts';
 import { type ObjectKind, wrongIdText } from '#src/texts/id-fault-text.ts';
@@ -106,10 +107,14 @@ export class Call {
 
   /** The version of the program that began to have all that this call uses; null if every version has it. */
   get since(): string | null {
-    const field = Object.keys(FIELDS_SINCE).find(
-      (name) => isGiven(this.#body[name]) && fieldsOf(this.#operation).has(name),
+    const known = fieldsOf(this.#operation);
+    const used = Object.entries(FIELDS_SINCE).filter(
+      ([name]) => isGiven(this.#body[name]) && known.has(name),
     );
-    return this.#operation.since ?? (field === undefined ? null : (FIELDS_SINCE[field] ?? null));
+    return used.reduce<string | null>(
+      (newest, [, since]) => (newest === null || isOlder(newest, since) ? since : newest),
+      this.#operation.since ?? null,
+    );
   }
 
   get query(): URLSearchParams {

@@ -75,8 +75,10 @@ function readFilter(query: URLSearchParams): DeliveryFilter | null {
   const scheduleId = readId(query, 'schedule_id', (text) => parseId('sch', text));
   const endpointId = readId(query, 'endpoint_id', (text) => parseId('ep', text));
   const replayOf = readId(query, 'replay_of', (text) => parseId('dlv', text));
-  if (scheduleId === undefined || endpointId === undefined || replayOf === undefined) return null;
-  return { status, createdAfter, createdBefore, scheduleId, endpointId, replayOf };
+  const notificationOf = readId(query, 'notification_of', (text) => parseId('dlv', text));
+  if (scheduleId === undefined || endpointId === undefined) return null;
+  if (replayOf === undefined || notificationOf === undefined) return null;
+  return { status, createdAfter, createdBefore, scheduleId, endpointId, replayOf, notificationOf };
 }
 
 /** Returns null if there is none, and undefined if the text is not an id. */

@@ -108,6 +108,7 @@ const body = fc.record(
     retry_budget: policy('rate', 'burst'),
     rate_limit: policy('per_second'),
     breaker_policy: policy('threshold', 'base_open', 'max_open', 'probe_timeout'),
+    notify: policy('endpoint_id', 'on'),
   },
   { requiredKeys: [] },
 );

@@ -27,6 +27,7 @@ const CODE_OF_FIELD: Readonly<Record<string, ErrorCode>> = {
   breaker_policy: 'invalid_breaker_policy',
   name: 'invalid_name',
   response_excerpt: 'invalid_response_excerpt',
+  notify: 'invalid_notify',
 };
 
 const REPORTED_FIRST: readonly ErrorCode[] = [

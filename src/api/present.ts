@@ -6,6 +6,7 @@ import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { excerptText } from '#src/domain/excerpt-text.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
+import type { Notify } from '#src/domain/notify.ts';
 import { nextRuns, pendingFireAt } from '#src/domain/occurrence.ts';
 import type { Mode } from '#src/domain/project.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
@@ -16,6 +17,7 @@ import type {
   AttemptResponseResource,
   DeliveryResource,
   EndpointResource,
+  NotifyResource,
   RecentAttemptResource,
   RetryPolicyResource,
   ScheduleResource,
@@ -38,6 +40,10 @@ function presentRetryPolicy(policy: RetryPolicy): RetryPolicyResource {
     max: policy.max,
     jitter: policy.jitter,
   };
+}
+
+function presentNotify(notify: Notify | null): NotifyResource | null {
+  return notify && { endpoint_id: notify.endpointId, on: [...notify.on] };
 }
 
 export function presentSchedule(view: ScheduleView, mode: Mode): ScheduleResource {
@@ -64,6 +70,7 @@ export function presentSchedule(view: ScheduleView, mode: Mode): ScheduleResourc
     idempotency_key: schedule.idempotencyKey,
     retry_policy: presentRetryPolicy(retryPolicyOf(schedule, profile)),
     rate_limit: schedule.rateLimit && { per_second: schedule.rateLimit.perSecond },
+    notify: presentNotify(schedule.notify),
     metadata: presentLabels(schedule.metadata),
     created_at: formatInstant(schedule.createdAt),
     updated_at: formatInstant(schedule.updatedAt),
@@ -80,7 +87,7 @@ export function presentDelivery(delivery: Delivery, mode: Mode): DeliveryResourc
     method: delivery.target.method,
     status: delivery.status,
     occurrence: orNull(nominalInstant(delivery)),
-    triggered: delivery.occurrence === null,
+    triggered: delivery.occurrence === null && delivery.notificationOf === null,
     scheduled_for: formatInstant(delivery.scheduledFor),
     deadline: orNull(delivery.deadline),
     next_fire_at: isWaiting(delivery.status) ? orNull(delivery.dueAt) : null,
@@ -89,6 +96,8 @@ export function presentDelivery(delivery: Delivery, mode: Mode): DeliveryResourc
     error: delivery.error,
     idempotency_key: delivery.idempotencyKey,
     replay_of: delivery.replayOf,
+    notification_of: delivery.notificationOf,
+    notify: presentNotify(delivery.notify),
     endpoint_id: delivery.target.endpointId,
     endpoint_version: delivery.target.endpointVersion,
     created_at: formatInstant(delivery.createdAt),
@@ -161,6 +170,8 @@ export function presentProfile(profile: EndpointProfile, mode: Mode): EndpointRe
       probe_timeout: profile.breakerPolicy.probeTimeout,
     },
     response_excerpt: profile.responseExcerpt,
+    notify: presentNotify(profile.notify),
+    standard_webhooks: profile.standardWebhooks,
     metadata: presentLabels(profile.metadata),
     version: profile.version,
     archived: profile.archived,

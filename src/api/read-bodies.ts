@@ -8,6 +8,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
+import { NOTIFIED_OUTCOMES, type Notify } from '#src/domain/notify.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#src/domain/retry.ts';
 import type { Destination, Schedule, Timing } from '#src/domain/schedule.ts';
 import type { ScheduleEdit } from '#src/domain/schedule-lifecycle.ts';
@@ -141,6 +142,7 @@ export function readScheduleCreate(
     idempotencyKey: fields.idempotency_key ?? null,
     retryPolicy: retryPolicyOf(fields.retry_policy),
     rateLimit: rateLimitOf(fields.rate_limit),
+    notify: notifyOf(fields.notify),
     metadata: entries(fields.metadata),
   };
 }
@@ -168,6 +170,7 @@ export function readScheduleUpdate(body: JsonObject, schedule: Schedule, httpAll
     ...(typeof fields.method === 'string' && { method: fields.method }),
     ...(fields.ttl !== undefined && { ttl: fields.ttl }),
     ...(fields.retry_policy !== undefined && { retryPolicy: retryPolicyOf(fields.retry_policy) }),
+    ...(fields.notify !== undefined && { notify: notifyOf(fields.notify) }),
     ...(fields.metadata !== undefined && { metadata: entries(fields.metadata) }),
   };
 }
@@ -209,6 +212,8 @@ export function readEndpointCreate(body: JsonObject, httpAllowed: boolean): Prof
     rateLimit: edit.rateLimit ?? null,
     breakerPolicy: edit.breakerPolicy ?? null,
     responseExcerpt: edit.responseExcerpt ?? null,
+    notify: edit.notify ?? null,
+    standardWebhooks: edit.standardWebhooks ?? false,
     metadata: edit.metadata ?? [],
   };
 }
@@ -235,6 +240,8 @@ function collectEndpoint(body: JsonObject, httpAllowed: boolean, faults: Faults)
     ...(fields.rate_limit !== undefined && { rateLimit: rateLimitOf(fields.rate_limit) }),
     ...(fields.breaker_policy !== undefined && { breakerPolicy: breakerPolicyOf(fields.breaker_policy) }),
     ...(fields.response_excerpt !== undefined && { responseExcerpt: fields.response_excerpt }),
+    ...(fields.notify !== undefined && { notify: notifyOf(fields.notify) }),
+    ...(fields.standard_webhooks !== undefined && { standardWebhooks: fields.standard_webhooks ?? false }),
     ...(fields.metadata !== undefined && { metadata: entries(fields.metadata) }),
   };
 }
@@ -258,6 +265,16 @@ function retryPolicyOf(given: z.output<typeof field.retryPolicy> | null | undefi
 
 function rateLimitOf(given: z.output<typeof field.rateLimit> | null | undefined): RateLimit | null {
   return given === null || given === undefined ? null : { perSecond: given.per_second };
+}
+
+/** The outcomes get one order, so that two lists of the same outcomes are equal. */
+function notifyOf(given: z.output<typeof field.notify> | null | undefined): Notify | null {
+  if (given === null || given === undefined) return null;
+  return {
+    // An id of no profile is refused when the profile is looked up.
+    endpointId: (given.endpoint_id ?? null) as EndpointId | null,
+    on: NOTIFIED_OUTCOMES.filter((outcome) => given.on.includes(outcome)),
+  };
 }
 
 function breakerPolicyOf(given: z.output<typeof field.breakerPolicy> | null): BreakerPolicy | null {

@@ -18,7 +18,7 @@ function refusalOf(
 }
 
 const SCHEDULE_FIELDS =
-  '`name`, `endpoint`, `endpoint_id`, `method`, `headers`, `body`, `delay`, `fire_at`, `local_fire_at`, `cron`, `timezone`, `ttl`, `idempotency_key`, `retry_policy`, `rate_limit`, `jitter`, `metadata`';
+  '`name`, `endpoint`, `endpoint_id`, `method`, `headers`, `body`, `delay`, `fire_at`, `local_fire_at`, `cron`, `timezone`, `ttl`, `idempotency_key`, `retry_policy`, `rate_limit`, `jitter`, `notify`, `metadata`';
 const TO_PROFILE =
   'belongs to an endpoint profile, not to a schedule: use POST /v1/endpoints, and its id as `endpoint_id`.';
 const TO_SCHEDULE = 'belongs to a schedule, not to an endpoint profile: use POST /v1/schedules.';
@@ -147,6 +147,20 @@ const MESSAGES: readonly (readonly [id: OperationId, field: string, message: str
     'rate_limit.rps',
     '`rate_limit.rps` is not a field of `rate_limit`. Did you mean `rate_limit.per_second`?',
   ],
+  ...(['url', 'profile_id', 'endpointId'] as const).map(
+    (name) =>
+      [
+        'createSchedule',
+        `notify.${name}`,
+        `\`notify.${name}\` is not a field of \`notify\`. Did you mean \`notify.endpoint_id\`?`,
+      ] as const,
+  ),
+  [
+    'createEndpoint',
+    'notify.events',
+    '`notify.events` is not a field of `notify`. Did you mean `notify.on`?',
+  ],
+  ['createSchedule', 'on_failure', '`on_failure` is not a field of a schedule. Did you mean `notify`?'],
   // Names of the prototype.
   [
     'createSchedule',

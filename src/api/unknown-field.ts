@@ -11,9 +11,9 @@ import { type FieldPath, fieldsAt, fieldsOf, NAME_CHARACTERS_MAX } from './ignor
 
 /** Fields of Sched, and their names elsewhere. Of several fields, the first that fits is meant. */
 const NAMES_ELSEWHERE: readonly (readonly [fields: string, names: string])[] = [
-  ['endpoint url', 'endpoint endpoint_url url uri target target_url destination'],
+  ['endpoint url notify.endpoint_id', 'endpoint endpoint_url url uri target target_url destination'],
   ['endpoint url', 'callback callback_url webhook webhook_url'],
-  ['endpoint_id', 'profile profile_id endpoint_profile endpoint_profile_id'],
+  ['endpoint_id notify.endpoint_id', 'profile profile_id endpoint_profile endpoint_profile_id'],
   ['method', 'http_method verb'],
   ['headers', 'header_keys http_headers'],
   ['body', 'payload data content json message input'],
@@ -37,6 +37,8 @@ const NAMES_ELSEWHERE: readonly (readonly [fields: string, names: string])[] = [
   ['retry_budget.rate rate_limit.per_second', 'rate'],
   ['rate_limit.per_second', 'rps rate_per_second max_dispatches_per_second'],
   ['breaker_policy', 'breaker circuit_breaker'],
+  ['notify', 'notification notifications on_failure on_success failure_callback dead_letter_queue'],
+  ['notify.on', 'event events outcome outcomes statuses'],
 ];
 
 const MEANT: ReadonlyMap<string, readonly string[]> = new Map(

@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { type HomeOptions, mountHome } from '#src/api/home.ts';
+import { composeNotification } from '#src/api/notification-body.ts';
 import { mountReference, type ReferenceOptions } from '#src/api/reference.ts';
 import { buildServer } from '#src/api/server.ts';
 import { type BootstrapReport, bootstrap } from '#src/control/bootstrap.ts';
@@ -15,6 +16,7 @@ import { ControlRefusal } from '#src/control/refusal.ts';
 import { formatDuration, NS_PER_MS } from '#src/domain/duration.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { createEgress } from '#src/egress/client.ts';
+import { Alerts } from '#src/engine/alerts/alerts.ts';
 import { HintForwarder, NO_PEERS } from '#src/engine/cluster/hint-forwarder.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
 import { scanPlanOf } from '#src/engine/due/scan-plan.ts';
@@ -82,6 +84,7 @@ export async function composeService(
       insight: store.insight,
       egress,
       vault,
+      composeNotification,
       timers,
       log: io.log,
       metrics,
@@ -102,6 +105,13 @@ export async function composeService(
     const hints = engine ?? new HintForwarder(cluster?.peers ?? NO_PEERS, clock, aheadMs);
     const { retentionMs } = settings;
     const replays = engine === null ? null : new ReplayRunner({ ...dependencies, hints }, { retentionMs });
+    const alerts =
+      engine === null
+        ? null
+        : new Alerts(
+            { ...dependencies, ownership: engine.ownership },
+            { retentionMs, dashboard: publicDashboard(settings) },
+          );
     const cleaner = new PeopleCleaner({ ...dependencies, people: store.people }, settings.auditRetentionMs);
     const httpAllowed = settings.egressAllowHttp && settings.egressAllow !== null;
 
@@ -129,7 +139,9 @@ export async function composeService(
             ...dependencies,
             httpAllowed,
             isCluster: cluster !== null,
+            dashboard: publicDashboard(settings),
             wakeReplays: () => replays?.wake(),
+            wakeAlerts: () => alerts?.wake(),
             passwords: new Passwords(random),
             publicOrigins: settings.publicOrigins,
             trustedProxies: settings.trustedProxies ?? [],
@@ -148,6 +160,7 @@ export async function composeService(
       await printFirstInvitation(control, dashboardUrl, runExclusively, io, variant.invitation);
     }
     replays?.start();
+    alerts?.start();
     cleaner.start();
     warnOfBootstrap(report, io.log);
     return {
@@ -158,6 +171,7 @@ export async function composeService(
             closeServer(server, settings.shutdownGraceMs),
             engine?.stop(settings.shutdownGraceMs),
             replays?.stop(),
+            alerts?.stop(),
             cleaner.stop(),
           ]);
         } finally {
@@ -183,6 +197,11 @@ function homeOf(settings: Settings, { home }: ServiceVariant, url: () => string)
 
 function referenceOf(settings: Settings, { reference }: ServiceVariant): ReferenceOptions {
   return { folder: REFERENCE_FOLDER, dashboard: dashboardAddress(settings), dev: reference };
+}
+
+/** The address of the dashboard for links in alerts; null if it is not known. */
+function publicDashboard(settings: Settings): string | null {
+  return settings.publicOrigins === null ? null : dashboardAddress(settings);
 }
 
 /** A dashboard with an address of its own refuses requests under any other name. */
@@ -227,10 +246,20 @@ async function bootstrapDefault(
   try {
     return await bootstrap(dependencies, { keys, signingSecret: settings.bootstrapSigningSecret });
   } catch (error) {
-    if (!(error instanceof ControlRefusal && error.code === 'key_elsewhere')) throw error;
-    const { env } = error.subject === 'test' ? SETTINGS.bootstrapTestKey : SETTINGS.bootstrapLiveKey;
-    throw new SettingsError(`${env} must be another key, because this one belongs to another project.`);
+    throw error instanceof ControlRefusal ? (wrongBootstrapSetting(error) ?? error) : error;
   }
+}
+
+function wrongBootstrapSetting({ code, subject }: ControlRefusal): SettingsError | null {
+  if (code === 'key_elsewhere') {
+    const { env } = subject === 'test' ? SETTINGS.bootstrapTestKey : SETTINGS.bootstrapLiveKey;
+    return new SettingsError(`${env} must be another key, because this one belongs to another project.`);
+  }
+  if (code !== 'secret_not_standard') return null;
+  const { env } = SETTINGS.bootstrapSigningSecret;
+  return new SettingsError(
+    `${env} must be whsec_ and base64, because the endpoint profile ${subject} uses Standard Webhooks.`,
+  );
 }
 
 /** The service starts even if the store refuses the write. The next start does it. */

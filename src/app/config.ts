@@ -49,6 +49,11 @@ export function readPublicOrigins(given: Given): Settings['publicOrigins'] {
   return read(SETTINGS.publicOrigins, given);
 }
 
+/** Whether the operator allows plain http:// destinations. */
+export function readHttpAllowed(given: Given): boolean {
+  return read(SETTINGS.egressAllowHttp, given) && read(SETTINGS.egressAllow, given) !== null;
+}
+
 export function readControlSettings(given: Given): ControlSettings {
   const settings = readStoreSettings(given);
   if (settings.databaseUrl !== null && settings.masterKey === null) {

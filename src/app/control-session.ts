@@ -1,4 +1,5 @@
 /** Opens the control plane for one command, beside a running service, and closes it afterwards. */
+import { RollingUpgrade } from '#src/commands/rolling-upgrade.ts';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
@@ -8,7 +9,7 @@ import type { AesVault } from '#src/vault/aes-vault.ts';
 import type { ControlSettings } from './config.ts';
 import { openStore } from './open-store.ts';
 import { openVault } from './open-vault.ts';
-import { nodeName } from './process.ts';
+import { nodeName, systemTimers } from './process.ts';
 
 export interface ControlSession extends ControlDependencies {
   readonly store: SqlStore;
@@ -16,6 +17,7 @@ export interface ControlSession extends ControlDependencies {
 
 export interface SealingSession extends ControlSession {
   readonly vault: AesVault;
+  readonly upgrade: RollingUpgrade;
 }
 
 export async function withControl<T>(
@@ -40,7 +42,12 @@ export function withSecrets<T>(
 ): Promise<T> {
   return withControl(
     settings,
-    async (dependencies) => run({ ...dependencies, vault: await openVault(settings, dependencies, create) }),
+    async (dependencies) =>
+      run({
+        ...dependencies,
+        vault: await openVault(settings, dependencies, create),
+        upgrade: new RollingUpgrade(dependencies.store, systemTimers),
+      }),
     create,
   );
 }

@@ -29,6 +29,7 @@ import type { Passwords } from '#src/control/passwords.ts';
 import { RoleRefusals } from '#src/control/role-refusals.ts';
 import { SESSION_MS_MAX } from '#src/control/sessions.ts';
 import type { Cidr } from '#src/domain/public-address.ts';
+import type { AlertStore } from '#src/ports/alert-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
@@ -39,10 +40,14 @@ const MS_PER_SECOND = 1_000;
 
 export interface DashboardDependencies
   extends SealingDependencies,
-    Pick<DataDependencies, 'timers' | 'httpAllowed' | 'isCluster' | 'wakeReplays'> {
+    Pick<
+      DataDependencies,
+      'timers' | 'httpAllowed' | 'isCluster' | 'dashboard' | 'wakeReplays' | 'wakeAlerts'
+    > {
   readonly store: SealingDependencies['store'] & {
     readonly insight: InsightStore;
     readonly jobs: ReplayJobStore;
+    readonly alerts: AlertStore;
   };
   readonly passwords: Passwords;
   readonly log: Log;
@@ -102,8 +107,9 @@ function routesOf(
   dependencies: DashboardDependencies & PeopleDependencies,
   shared: Shared,
 ): readonly Route[] {
-  const { insight, jobs } = dependencies.store;
-  const data: DataDependencies = { ...dependencies, ...shared, insight, jobs, node: dependencies.about.node };
+  const { insight, jobs, alerts } = dependencies.store;
+  const { node } = dependencies.about;
+  const data: DataDependencies = { ...dependencies, ...shared, insight, jobs, alerts, node };
   return [
     ...signInRoutes(dependencies, dependencies.localSignIn, () => insight.warmUp()),
     ...sessionRoutes(dependencies),

@@ -7,6 +7,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import { SHORT_JSON_MAX } from '#src/domain/json.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
+import type { ControlStore } from '#src/ports/control-store.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { type Receipt, type Store, StoreUnavailable, type WriteOutcome } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
@@ -15,7 +16,7 @@ import { noObjectText } from '#src/texts/id-fault-text.ts';
 import type { PauseLength } from './pauses.ts';
 
 export interface Commands {
-  readonly store: Store;
+  readonly store: Store & Pick<ControlStore, 'listSecrets' | 'listEndpointSecrets'>;
   readonly clock: Clock;
   readonly ids: IdMint;
   readonly vault: Vault;

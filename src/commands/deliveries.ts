@@ -5,7 +5,8 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
-import { notCancelableText, notReplayableText } from '#src/texts/state-fault-text.ts';
+import { canQuote } from '#src/ports/notifications.ts';
+import { notCancelableText, notReplayableText, notTellableText } from '#src/texts/state-fault-text.ts';
 import {
   type Commands,
   type MakeReceipt,
@@ -33,7 +34,8 @@ export function cancelDelivery(
 ): Promise<RenderedAnswer> {
   return retryUntilWritten(async () => {
     const delivery = requireFound(await store.findDelivery(partition, id), id);
-    const view = await store.findSchedule(partition, delivery.scheduleId);
+    const { scheduleId } = delivery;
+    const view = scheduleId === null ? null : await store.findSchedule(partition, scheduleId);
     if (!isCancelable(delivery, view?.schedule ?? null)) {
       throw new Refusal('not_cancelable', null, notCancelableText(delivery.status));
     }
@@ -62,6 +64,9 @@ export function replayDelivery(
     const original = requireFound(await store.findDelivery(partition, id), id);
     if (!isReplayable(original.status)) {
       throw new Refusal('not_replayable', null, notReplayableText(original.status));
+    }
+    if (!(await canQuote(store, original))) {
+      throw new Refusal('not_replayable', null, notTellableText(original.notificationOf ?? id));
     }
     checkFields();
     const now = clock.now();

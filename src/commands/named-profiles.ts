@@ -14,8 +14,10 @@ import {
   retryUntilWritten,
   type WriteResult,
 } from './command.ts';
-import { createProfile, namesOf, type ProfileFields, sealedHeaders } from './profiles.ts';
+import { createProfile, namesOf, otherThan, type ProfileFields, sealedHeaders } from './profiles.ts';
 import { byName, type PutAnswers, unchanged } from './put.ts';
+import { requireNotifiable } from './required-profiles.ts';
+import { requireStandardSecrets } from './standard-webhooks.ts';
 
 /** Finds the unarchived profile that has this name. */
 async function findNamedProfile(
@@ -53,7 +55,9 @@ export function putProfile(
       );
     }
     if (answers.plan === null) return createProfile(commands, partition, read, answers.created, () => null);
-    read();
+    const { notify, standardWebhooks } = read();
+    await requireNotifiable(commands.store, partition, notify);
+    if (standardWebhooks) await requireStandardSecrets(commands, partition, null);
     return answers.plan('create', []);
   });
 }
@@ -70,18 +74,22 @@ async function change(
   // The profile was archived in the meantime. The name is free, and the write begins anew.
   if (before === null) throw new Refusal('name_taken', 'name');
   const { headers, ...terms } = read();
+  if (terms.standardWebhooks && !before.standardWebhooks)
+    await requireStandardSecrets(commands, partition, before.id);
   if (areLarge(before.metadata) || areLarge(terms.metadata)) await pause(partition);
   const isSameHeaders = comparableLabels(await openHeaders(commands, before)) === comparableLabels(headers);
   const fields = [...differingFields(before, terms), ...(isSameHeaders ? [] : ['headers'])];
   if (fields.length === 0) {
     return { written: 'done', answer: answers.plan?.('none', []) ?? unchanged(answers.present(before)) };
   }
+  const notified = await requireNotifiable(store, partition, terms.notify);
   if (answers.plan !== null) return { written: 'done', answer: answers.plan('change', fields) };
 
   const profile = editProfile(before, { ...terms, headerNames: namesOf(headers) }, clock.now());
   const answer = answers.present(profile);
   const written = await store.replaceProfile({
     profile,
+    notified: otherThan(profile, notified),
     nameBefore: before.name,
     headers: sealedHeaders(vault, profile, headers),
     receipt: null,

@@ -32,6 +32,7 @@ const ORDER: NewSchedule = {
   idempotencyKey: 'key',
   retryPolicy: null,
   rateLimit: { perSecond: 2 },
+  notify: null,
   metadata: [['team', 'ops']],
 };
 const PROFILE: ProfileFields = {
@@ -45,6 +46,8 @@ const PROFILE: ProfileFields = {
   rateLimit: null,
   breakerPolicy: null,
   responseExcerpt: 100,
+  notify: null,
+  standardWebhooks: false,
   metadata: [['team', 'ops']],
 };
 

@@ -22,13 +22,8 @@ import {
   type WriteResult,
 } from './command.ts';
 import { byName, type PutAnswers, unchanged } from './put.ts';
-import {
-  createSchedule,
-  encodedPayload,
-  type NewSchedule,
-  neverOccursRefusal,
-  requireUsableProfile,
-} from './schedules.ts';
+import { requireNotifiable, requireUsableProfile } from './required-profiles.ts';
+import { createSchedule, encodedPayload, type NewSchedule, neverOccursRefusal } from './schedules.ts';
 
 /** Clocks of nodes differ by less than this. Ids begin with the instant at which a node made them. */
 const CLOCK_MARGIN_MS = 60_000;
@@ -95,6 +90,7 @@ async function planCreation(
     now,
   );
   if (made === null) throw neverOccursRefusal(given.timing);
+  await requireNotifiable(store, partition, given.notify);
   return plan('create', []);
 }
 
@@ -134,6 +130,7 @@ async function change(
   );
   if (equal === 'in_progress') throw new Refusal('delivery_in_progress');
   if (equal === 'never_occurs') throw neverOccursRefusal(given.timing);
+  const notified = await requireNotifiable(store, partition, wanted.terms.notify);
   if (answers.plan !== null) return { written: 'done', answer: answers.plan('change', fields) };
 
   const { payloadVersion } = equal.schedule;
@@ -146,7 +143,7 @@ async function change(
           ...idsAround(schedule, now),
         };
   const answer = answers.present({ ...equal, pending: equal.pending ?? view.pending, profile });
-  const written = await store.replaceSchedule({ ...equal, payload, profile, receipt: null });
+  const written = await store.replaceSchedule({ ...equal, payload, profile, notified, receipt: null });
   if (written === 'done' && equal.pending !== null) hints.due(dueDeliveryOf(equal.pending));
   return { written, answer };
 }

@@ -19,6 +19,8 @@ const NO_RECEIPT: MakeReceipt = () => null;
 const ORDER: ProfileFields = {
   name: null,
   responseExcerpt: null,
+  notify: null,
+  standardWebhooks: false,
   url: 'https://example.com/profile',
   method: 'PUT',
   headers: [['X-Secret', 'hush']],

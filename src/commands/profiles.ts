@@ -20,20 +20,24 @@ import {
   retryUntilWritten,
   type WriteResult,
 } from './command.ts';
+import { requireNotifiable } from './required-profiles.ts';
+import { requireStandardSecrets } from './standard-webhooks.ts';
 
 export interface ProfileFields extends ProfileTerms {
   readonly headers: Headers;
 }
 
 export async function createProfile(
-  { store, clock, ids, vault }: Commands,
+  commands: Commands,
   partition: Partition,
   read: () => ProfileFields,
   render: Render<EndpointProfile>,
   makeReceipt: MakeReceipt,
 ): Promise<RenderedAnswer> {
+  const { store, clock, ids, vault } = commands;
   const now = clock.now();
   const { headers, ...terms } = read();
+  if (terms.standardWebhooks) await requireStandardSecrets(commands, partition, null);
   const profile: EndpointProfile = {
     ...terms,
     partition,
@@ -46,9 +50,11 @@ export async function createProfile(
     revision: 1,
   };
   return retryUntilWritten(async () => {
+    const notified = await requireNotifiable(store, partition, profile.notify);
     const answer = render(profile);
     const sealed = sealedHeaders(vault, profile, headers);
-    const written = await store.addProfile({ profile, headers: sealed, receipt: makeReceipt(answer, now) });
+    const receipt = makeReceipt(answer, now);
+    const written = await store.addProfile({ profile, notified, headers: sealed, receipt });
     return { written, answer };
   });
 }
@@ -57,17 +63,21 @@ export async function createProfile(
  * The fields are read after the endpoint profile is found, because `not_found` takes precedence over invalid fields.
  */
 export function editProfile(
-  { store, clock, vault, mutex, pause }: Commands,
+  commands: Commands,
   partition: Partition,
   id: EndpointId,
   read: (profile: EndpointProfile) => Partial<ProfileFields> | Promise<Partial<ProfileFields>>,
   render: Render<EndpointProfile>,
   makeReceipt: MakeReceipt,
 ): Promise<RenderedAnswer> {
+  const { store, clock, vault, mutex, pause } = commands;
   const write = async (): Promise<WriteResult> => {
     const before = requireFound(await store.findProfile(partition, id), id);
     if (areLarge(before.metadata)) await pause(partition);
     const { headers, ...edit } = await read(before);
+    const notified = await requireNotifiable(store, partition, edit.notify);
+    if (edit.standardWebhooks === true && !before.standardWebhooks)
+      await requireStandardSecrets(commands, partition, id);
     const now = clock.now();
     const profile = edited(before, { ...edit, ...(headers && { headerNames: namesOf(headers) }) }, now);
     const sealed =
@@ -82,6 +92,7 @@ export function editProfile(
     const answer = render(profile);
     const written = await store.replaceProfile({
       profile,
+      notified: otherThan(profile, notified),
       nameBefore: before.name,
       headers: sealed,
       receipt: makeReceipt(answer, now),
@@ -108,6 +119,11 @@ export function archiveProfile(
     return { written, answer: render(profile) };
   };
   return mutex.run(`${partition}/${id}`, () => retryUntilWritten(write));
+}
+
+/** A profile that notifies itself is guarded by its own replacement. */
+export function otherThan({ id }: EndpointProfile, notified: EndpointProfile | null): EndpointProfile | null {
+  return notified?.id === id ? null : notified;
 }
 
 export function namesOf(headers: Headers): readonly string[] {

@@ -44,6 +44,7 @@ const ORDER: NewSchedule = {
   idempotencyKey: null,
   retryPolicy: null,
   rateLimit: null,
+  notify: null,
   metadata: [['team', 'ops']],
 };
 

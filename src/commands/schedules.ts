@@ -2,7 +2,7 @@ import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
-import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { isJsonTextInSlices } from '#src/domain/json.ts';
 import { encodePayload } from '#src/domain/payload.ts';
@@ -17,9 +17,9 @@ import {
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { payloadContext } from '#src/domain/sealing-contexts.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
+import { makeNotification } from '#src/ports/notifications.ts';
 import { cronFaultText } from '#src/texts/cron-fault-text.ts';
-import { noObjectText } from '#src/texts/id-fault-text.ts';
-import { profileArchivedText, scheduleEndedText } from '#src/texts/state-fault-text.ts';
+import { scheduleEndedText } from '#src/texts/state-fault-text.ts';
 import {
   areLarge,
   type Commands,
@@ -31,6 +31,7 @@ import {
   type WriteResult,
 } from './command.ts';
 import { finishSweep } from './finish-sweep.ts';
+import { requireNotifiable, requireUsableProfile } from './required-profiles.ts';
 
 export interface NewSchedule extends ScheduleTerms {
   readonly headers: Headers;
@@ -65,9 +66,11 @@ export async function createSchedule(
       now,
     );
     if (made === null) throw neverOccursRefusal(given.timing);
+    const notified = await requireNotifiable(store, partition, given.notify);
     if (areLarge(given.metadata)) await pause(partition);
     const answer = render({ ...made, profile });
-    const written = await store.addSchedule({ ...made, payload, profile, receipt: makeReceipt(answer, now) });
+    const receipt = makeReceipt(answer, now);
+    const written = await store.addSchedule({ ...made, payload, profile, notified, receipt });
     if (written === 'done') hints.due(dueDeliveryOf(made.pending));
     return { written, answer };
   });
@@ -89,18 +92,6 @@ export function neverOccursRefusal(timing: Timing): Refusal {
   return new Refusal('invalid_cron', 'cron', text);
 }
 
-/** Finds the endpoint profile of a new schedule. */
-export async function requireUsableProfile(
-  store: Commands['store'],
-  partition: Partition,
-  id: EndpointId,
-): Promise<EndpointProfile> {
-  const profile = await store.findProfile(partition, id);
-  if (profile === null) throw new Refusal('invalid_endpoint', 'endpoint_id', noObjectText(id));
-  if (profile.archived) throw new Refusal('endpoint_archived', 'endpoint_id', profileArchivedText(id));
-  return profile;
-}
-
 /** The fields are read after the schedule is found, because `not_found` takes precedence over invalid fields. */
 export function editSchedule(
   commands: Commands,
@@ -110,9 +101,11 @@ export function editSchedule(
   render: Render<ScheduleView>,
   makeReceipt: MakeReceipt,
 ): Promise<RenderedAnswer> {
-  return change(commands, partition, id, render, makeReceipt, (view, now) =>
-    life.edit(view, read(view.schedule), now),
-  );
+  return change(commands, partition, id, render, makeReceipt, async (view, now) => {
+    const edit = read(view.schedule);
+    const notified = await requireNotifiable(commands.store, partition, edit.notify);
+    return { ...life.edit(view, edit, now), notified };
+  });
 }
 
 export function rescheduleSchedule(
@@ -150,24 +143,27 @@ export function applyScheduleAction(
   return change(commands, partition, id, render, () => null, decide, finish);
 }
 
+/** A change, and the profile that the schedule begins to notify. Null: nothing changes. */
+type Decided = (life.ScheduleChange & { readonly notified?: EndpointProfile | null }) | null;
+
 /**
  * Decides from the stored state and writes the decision, unless nothing changes. The answer waits for `finish` in both
  * cases, because an earlier action may have left a sweep unfinished.
  */
 function change(
-  { store, clock, hints, mutex, pause }: Commands,
+  { store, clock, ids, hints, mutex, pause }: Commands,
   partition: Partition,
   id: ScheduleId,
   render: Render<ScheduleView>,
   makeReceipt: MakeReceipt,
-  decide: (view: ScheduleView, now: Instant) => life.ScheduleChange | null,
+  decide: (view: ScheduleView, now: Instant) => Decided | Promise<Decided>,
   finish: () => Promise<void> = async () => {},
 ): Promise<RenderedAnswer> {
   const write = async (): Promise<WriteResult> => {
     const view = requireFound(await store.findSchedule(partition, id), id);
     if (areLarge(view.schedule.metadata)) await pause(partition);
     const now = clock.now();
-    const changed = decide(view, now);
+    const changed = await decide(view, now);
     if (changed !== null && areLarge(changed.schedule.metadata)) await pause(partition);
     const after = changed === null ? view : { ...view, ...changed, pending: changed.pending ?? view.pending };
     const answer = render(after);
@@ -175,9 +171,13 @@ function change(
     if (changed === null) {
       return { written: receipt === null ? 'done' : await store.addReceipt(partition, receipt), answer };
     }
-    const written = await store.replaceSchedule({ ...changed, receipt });
+    // A resume may end the delivery.
+    const { pending } = changed;
+    const notification = pending && (await makeNotification({ store, ids }, pending, now));
+    const written = await store.replaceSchedule({ ...changed, notification, receipt });
     if (written === 'done') {
-      if (changed.pending !== null) hints.due(dueDeliveryOf(changed.pending));
+      if (pending !== null) hints.due(dueDeliveryOf(pending));
+      if (notification !== null) hints.due(dueDeliveryOf(notification));
       if (changed.sweep !== null && isWaiting(changed.sweep.unattemptedTo)) hints.rescan();
     }
     return { written, answer };

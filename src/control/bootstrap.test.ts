@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { hashKey } from '#src/domain/api-key.ts';
+import { archiveProfile } from '#src/domain/endpoint-profile.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { MODES } from '#src/domain/project.ts';
 import type { ApiKey, ControlStore, SigningSecret } from '#src/ports/control-store.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
+import { Builders } from '#test/store-contract/builders.ts';
 import { bootstrap, createProject, type ProvidedCredentials } from './bootstrap.ts';
 import type { SealingDependencies } from './dependencies.ts';
 import { addKey, createKey, listKeys, revokeKey } from './keys.ts';
-import { addProject } from './projects.ts';
+import { addProject, requireProject } from './projects.ts';
 import { rotateSecret, showSecrets } from './secrets.ts';
 
 const DAY_MS = 86_400_000;
@@ -59,10 +61,12 @@ function asObject(store: ControlHarness['store']): SealingDependencies['store'] 
     revokeKey: (id, now) => store.revokeKey(id, now),
     touchKeys: (uses) => store.touchKeys(uses),
     findTenant: (hash) => store.findTenant(hash),
+    findMode: (partition) => store.findMode(partition),
     listSecrets: (partition, now) => store.listSecrets(partition, now),
     listSecretOfEachMasterKey: (now) => store.listSecretOfEachMasterKey(now),
     listPartitionsWithoutSecret: (now) => store.listPartitionsWithoutSecret(now),
     addSecret: (secret, othersExpireAt) => store.addSecret(secret, othersExpireAt),
+    findStandardProfile: (partition) => store.findStandardProfile(partition),
     hasEndpointSecrets: (partition, now) => store.hasEndpointSecrets(partition, now),
     listEndpointSecrets: (partition, id, now) => store.listEndpointSecrets(partition, id, now),
     changeEndpointSecrets: (change) => store.changeEndpointSecrets(change),
@@ -181,6 +185,43 @@ describe('a later start', () => {
     await addKey(harness, shop, 'test', TEST_KEY);
     await expect(bootstrap(harness, ALL)).rejects.toMatchObject({ code: 'key_elsewhere', subject: 'test' });
     expect((await harness.store.findTenant(hashKey(TEST_KEY)))?.partition).toBe(shop.partitions.test);
+  });
+});
+
+describe('a provided secret that is not whsec_ and base64', () => {
+  async function givenProfile(harness: ControlHarness, mode: 'test' | 'live') {
+    await bootstrap(harness, NOTHING);
+    const { partitions } = await requireProject(harness.store, 'default');
+    const profile = new Builders(partitions[mode], harness.ids).profile({ standardWebhooks: true });
+    await harness.store.addProfile({ profile, headers: null, receipt: null });
+    return profile;
+  }
+
+  test('is refused in both modes while an endpoint profile of one uses Standard Webhooks', async () => {
+    await using harness = await openControlHarness();
+    const profile = await givenProfile(harness, 'live');
+    const before = [await textsOf(harness, 'test'), await textsOf(harness, 'live')];
+    const refusal = { code: 'secret_not_standard', subject: profile.id };
+    await expect(bootstrap(harness, ALL)).rejects.toMatchObject(refusal);
+    expect([await textsOf(harness, 'test'), await textsOf(harness, 'live')]).toEqual(before);
+    expect(await modeOf(harness, TEST_KEY)).toBeUndefined();
+    const fitting = { ...ALL, signingSecret: 'whsec_Z3V0ZW4gVGFn' };
+    expect((await bootstrap(harness, fitting)).superseded).toEqual(['test', 'live']);
+  });
+
+  test('is accepted once that profile is archived', async () => {
+    await using harness = await openControlHarness();
+    const profile = await givenProfile(harness, 'test');
+    await harness.store.archiveProfile(archiveProfile(profile, START));
+    expect((await bootstrap(harness, ALL)).superseded).toEqual(['test', 'live']);
+  });
+
+  test('does not prevent the start if it was rotated away before', async () => {
+    await using harness = await openControlHarness();
+    await bootstrap(harness, ALL);
+    for (const mode of MODES) await rotateSecret(harness, 'default', mode, '0');
+    await givenProfile(harness, 'test');
+    expect(await bootstrap(harness, ALL)).toEqual(NOTHING_NEW);
   });
 });
 

@@ -16,7 +16,7 @@ import type { SealingDependencies } from './dependencies.ts';
 import { addKey, makeKey } from './keys.ts';
 import { addProject } from './projects.ts';
 import { ControlRefusal } from './refusal.ts';
-import { addNewSecret, addSecret, ensureSecret, wasSecret } from './secrets.ts';
+import { addNewSecret, addSecret, ensureSecret, requireUsable, wasSecret } from './secrets.ts';
 
 /** Credentials that the operator provides. The settings have checked their form. */
 export interface ProvidedCredentials {
@@ -48,6 +48,7 @@ export async function bootstrap(
   const generated: GeneratedCredential[] = [];
   const revoked: Mode[] = [];
   const superseded: Mode[] = [];
+  if (provided.signingSecret !== null) await requireUsableIn(dependencies, project, provided.signingSecret);
   for (const mode of MODES) {
     const key = await bootstrapKey(dependencies, project, mode, provided.keys[mode]);
     if (key === 'revoked') revoked.push(mode);
@@ -87,6 +88,18 @@ async function bootstrapKey(
   const added = await addKey(dependencies, project, mode, provided);
   if (added === 'taken') throw new ControlRefusal('key_elsewhere', mode);
   return 'present';
+}
+
+/** Refuses a new secret for both modes, before it is added to one of them. */
+async function requireUsableIn(
+  dependencies: SealingDependencies,
+  { partitions }: Project,
+  secret: string,
+): Promise<void> {
+  for (const mode of MODES) {
+    const isNew = !(await wasSecret(dependencies, partitions[mode], secret));
+    if (isNew) await requireUsable(dependencies, partitions[mode], secret);
+  }
 }
 
 async function bootstrapSecret(

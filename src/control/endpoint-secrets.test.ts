@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { editProfile, type ProfileEdit } from '#src/domain/endpoint-profile.ts';
 import { LIVE_SECRETS_MAX } from '#src/domain/endpoint-secrets.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Mode } from '#src/domain/project.ts';
@@ -15,7 +16,7 @@ import {
   signingSecrets,
 } from './endpoint-secrets.ts';
 import { requireProject } from './projects.ts';
-import { showSecrets } from './secrets.ts';
+import { addSecret, rotateSecret, showSecrets } from './secrets.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -102,6 +103,30 @@ describe('a secret of an endpoint profile', () => {
     await using harness = await openControlHarness();
     const profile = await givenEndpoint(harness);
     await expect(change(harness, profile)).rejects.toMatchObject({ code: 'no_endpoint_secret' });
+  });
+
+  test("is not removed from a profile with Standard Webhooks while the project's cannot sign for it", async () => {
+    await using harness = await openControlHarness();
+    const profile = await givenEndpoint(harness);
+    await addSecret(harness, profile.partition, 'a free text', '0');
+    harness.advance(1);
+    await createEndpointSecret(harness, profile, '0');
+    const edit = async (given: ProfileEdit) => {
+      const before = await harness.store.findProfile(profile.partition, profile.endpointId);
+      if (before === null) throw new Error('The profile does not exist.');
+      const edited = editProfile(before, given, START);
+      await harness.store.replaceProfile({ profile: edited, headers: null, receipt: null });
+    };
+    await edit({ standardWebhooks: true });
+    const refusal = { code: 'project_secret_not_standard', subject: profile.endpointId };
+    await expect(removeEndpointSecrets(harness, profile)).rejects.toMatchObject(refusal);
+    expect(await showEndpointSecrets(harness, profile)).toHaveLength(1);
+    expect(await rotateEndpointSecret(harness, profile, '0')).toHaveLength(1);
+
+    await rotateSecret(harness, 'shop', 'test', '1h');
+    await expect(removeEndpointSecrets(harness, profile)).rejects.toMatchObject(refusal);
+    harness.advance(HOUR_MS);
+    expect(await removeEndpointSecrets(harness, profile, '0')).toEqual([]);
   });
 
   test('is not changed with an invalid overlap', async () => {

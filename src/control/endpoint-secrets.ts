@@ -14,6 +14,7 @@ import { type EndpointId, parseId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { MODES, type Mode, type Partition } from '#src/domain/project.ts';
 import { endpointSecretContext } from '#src/domain/sealing-contexts.ts';
+import { standardWebhooksKey } from '#src/domain/signing-secret.ts';
 import type { EndpointSecret } from '#src/ports/control-store.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import type { SealingDependencies } from './dependencies.ts';
@@ -118,8 +119,23 @@ export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEn
   return { id, text: text.toString('utf8'), createdAt, expiresAt, aloneFrom };
 }
 
-/** Makes a change of the secrets of an endpoint profile. It returns every secret that signs. */
-function changing(decide: Decision) {
+/** Refuses to let the project's secrets sign again for a profile whose signatures they cannot make. */
+async function requireStandardProject(
+  dependencies: SealingDependencies,
+  { partition, endpointId }: EndpointProfileRef,
+): Promise<void> {
+  const profile = await dependencies.store.findProfile(partition, endpointId);
+  if (profile === null || profile.archived || !profile.standardWebhooks) return;
+  const secrets = await openSecrets(dependencies, partition);
+  if (secrets.every(({ text }) => standardWebhooksKey(text) !== null)) return;
+  throw new ControlRefusal('project_secret_not_standard', endpointId);
+}
+
+/**
+ * Makes a change of the secrets of an endpoint profile. It returns every secret that signs. `check` throws to refuse the
+ * change.
+ */
+function changing(decide: Decision, check: typeof requireStandardProject = async () => {}) {
   return async (
     dependencies: SealingDependencies,
     profile: EndpointProfileRef,
@@ -131,6 +147,7 @@ function changing(decide: Decision) {
       const before = await dependencies.store.listEndpointSecrets(profile.partition, profile.endpointId, now);
       const decided = decide(before, end, now);
       if (typeof decided === 'string') throw new ControlRefusal(REFUSALS[decided], profile.endpointId);
+      await check(dependencies, profile);
       const { ended } = decided;
       const added = decided.added && newSecret(dependencies, profile, now, decided.added.aloneFrom);
       const answer = await dependencies.store.changeEndpointSecrets({ ...profile, before, ended, added });
@@ -148,7 +165,7 @@ export const createEndpointSecret = changing(creation);
 export const rotateEndpointSecret = changing(rotation);
 
 /** The project's secrets sign at once. Those of the endpoint profile sign beside them for the overlap. */
-export const removeEndpointSecrets = changing(removal);
+export const removeEndpointSecrets = changing(removal, requireStandardProject);
 
 function newSecret(
   dependencies: SealingDependencies,

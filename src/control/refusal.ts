@@ -21,11 +21,42 @@ const MESSAGES = {
     `The endpoint profile ${id} has no signing secret of its own. Create one first.`,
   too_many_secrets: (id: string) =>
     `Too many signing secrets of the endpoint profile ${id} still sign. Wait until one of them expires, or use an overlap of 0.`,
+  secret_not_standard: (id: string) =>
+    `The endpoint profile ${id} uses Standard Webhooks, so a signing secret must be whsec_ and base64. Use such a secret, or set standard_webhooks of the profile to false.`,
+  project_secret_not_standard: (id: string) =>
+    `The endpoint profile ${id} uses Standard Webhooks, and a signing secret of the project is not whsec_ and base64. Rotate the secret of the project with an overlap of 0, or set standard_webhooks of the profile to false.`,
   replay_under_way: (id: string) =>
     `The bulk replay ${id} is still running and may include some of these deliveries. Wait until it ends, or stop it.`,
   too_many_jobs: (count: string) =>
     `${count} bulk replays are already running. Wait until one of them ends, or stop one.`,
   job_ended: (id: string) => `The bulk replay ${id} has already ended.`,
+  unknown_alert_channel: (name: string) =>
+    `There is no alert channel ${JSON.stringify(name)} in this project and mode. Check the name or the id.`,
+  unknown_alert_condition: (id: string) =>
+    `There is no alert condition ${JSON.stringify(id)} in this project and mode. Check the id.`,
+  unknown_incident: (id: string) =>
+    `There is no incident ${JSON.stringify(id)} in this project and mode. Check the id.`,
+  invalid_channel_name: () =>
+    'The name of a channel has 1 to 100 characters. It neither begins nor ends with a space, and has no control characters.',
+  // The URL is a credential, so no message repeats it.
+  invalid_channel_url: (max: string) =>
+    `The URL of a channel must be an https:// URL of at most ${max} characters, without user and password.`,
+  channel_name_taken: (name: string) =>
+    `An alert channel named ${JSON.stringify(name)} already exists. Choose another name.`,
+  too_many_alert_channels: (max: string) =>
+    `This project and mode already has ${max} alert channels. Remove one first.`,
+  too_many_alert_conditions: (max: string) =>
+    `This project and mode already has ${max} alert conditions. Remove one first.`,
+  channel_in_use: (name: string) =>
+    `An alert condition uses the channel ${JSON.stringify(name)}. Take it out of the condition first.`,
+  channel_test_waits: (name: string) =>
+    `A test message to the channel ${JSON.stringify(name)} is still being sent. Wait until it is delivered or has failed.`,
+  invalid_threshold: (range: string) =>
+    `A condition of the kind deliveries_failed needs a threshold, a whole number ${range}. Other kinds have none.`,
+  invalid_window: (range: string) =>
+    `A condition of the kind deliveries_failed needs a window in minutes, a whole number ${range}. Other kinds have none.`,
+  invalid_channels: (max: string) =>
+    `A condition needs 1 to ${max} alert channels of this project and mode, each named once.`,
   key_elsewhere: (mode: string) =>
     `The ${mode} key for this project belongs to another project. Provide another key.`,
   wrong_login: () => 'The name or the password is wrong.',

@@ -4,6 +4,7 @@ import type { SecretId } from '#src/domain/id.ts';
 import { encodeHeaders } from '#src/domain/payload.ts';
 import type { Partition } from '#src/domain/project.ts';
 import {
+  alertUrlContext,
   payloadContext,
   profileHeadersContext,
   responseContext,
@@ -66,6 +67,15 @@ class ResealHarness extends Builders {
     return [PARTITION, profile.id, 1];
   }
 
+  async alertUrl(vault: Vault): Promise<SealedKey> {
+    const id = this.ids.mint('chn', START);
+    const sealedUrl = vault.seal(alertUrlContext(PARTITION, id), Buffer.from('https://a.example/hook'));
+    const shown = { kind: 'slack', name: 'ops', shownUrl: 'https://a.example/…' } as const;
+    const times = { createdAt: START, updatedAt: START, revision: 1 };
+    await this.control.store.alerts.addChannel({ partition: PARTITION, id, sealedUrl, ...shown, ...times });
+    return [PARTITION, id];
+  }
+
   async secret(vault: Vault): Promise<SecretId> {
     const id = this.ids.mint('sec', START);
     const sealed = vault.seal(signingSecretContext(PARTITION, id), Buffer.from('whsec_x'));
@@ -112,8 +122,9 @@ describe('resealing', () => {
     const headers = await harness.headers(harness.oldVault);
     const response = await harness.response(harness.oldVault);
     const secret = await harness.secret(harness.oldVault);
+    const channel = await harness.alertUrl(harness.oldVault);
     const { columns, total, unreadable } = await harness.reseal();
-    expect({ total, unreadable }).toEqual({ total: { ...NONE, resealed: 4 }, unreadable: [] });
+    expect({ total, unreadable }).toEqual({ total: { ...NONE, resealed: 5 }, unreadable: [] });
     expect(columns).toEqual({
       payloads: { ...NONE, resealed: 1 },
       earlier_payloads: NONE,
@@ -121,6 +132,7 @@ describe('resealing', () => {
       profile_headers: { ...NONE, resealed: 1 },
       signing_secrets: { ...NONE, resealed: 1 },
       endpoint_secrets: NONE,
+      alert_urls: { ...NONE, resealed: 1 },
     });
     const now = async (name: SealedColumnName, key: SealedKey) =>
       (await harness.sealed.findSealed(name, key)) ?? new Uint8Array();
@@ -136,6 +148,7 @@ describe('resealing', () => {
       responseContext(PARTITION, response[1] as never, 1),
       await now('attempt_responses', response),
     );
+    harness.onlyNew.open(alertUrlContext(PARTITION, channel[1] as never), await now('alert_urls', channel));
     harness.onlyNew.open(
       signingSecretContext(PARTITION, secret),
       await now('signing_secrets', [secret, PARTITION]),

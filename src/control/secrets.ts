@@ -6,6 +6,7 @@ import { durationMsCeil } from '#src/domain/duration.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Mode, Partition } from '#src/domain/project.ts';
 import { signingSecretContext } from '#src/domain/sealing-contexts.ts';
+import { signingSecretText, standardWebhooksKey } from '#src/domain/signing-secret.ts';
 import type { Project, SigningSecret } from '#src/ports/control-store.ts';
 import type { Random } from '#src/ports/system.ts';
 import type { Vault } from '#src/ports/vault.ts';
@@ -18,14 +19,14 @@ export const OVERLAP_DEFAULT = '24h';
 
 export interface OpenSecret {
   readonly id: SigningSecret['id'];
-  /** The whole text, `whsec_` included, is the key of the signature. */
+  /** The whole text, `whsec_` included, is the key of `Sched-Signature`. */
   readonly text: string;
   readonly createdAt: Instant;
   readonly expiresAt: Instant | null;
 }
 
 export function newSecretText(random: Random): string {
-  return `whsec_${Buffer.from(random.bytes(SECRET_BYTES)).toString('base64')}`;
+  return signingSecretText(random.bytes(SECRET_BYTES));
 }
 
 export function openSecret(vault: Vault, secret: SigningSecret): OpenSecret {
@@ -63,6 +64,17 @@ export function addNewSecret(
   return addSecret(dependencies, partition, newSecretText(dependencies.random), overlap);
 }
 
+/** Refuses a secret that cannot sign for Standard Webhooks, while an endpoint profile uses them. */
+export async function requireUsable(
+  { store }: SealingDependencies,
+  partition: Partition,
+  text: string,
+): Promise<void> {
+  if (standardWebhooksKey(text) !== null) return;
+  const id = await store.findStandardProfile(partition);
+  if (id !== null) throw new ControlRefusal('secret_not_standard', id);
+}
+
 /** Makes `text` the secret in force. Older secrets stop signing after the overlap, which is a duration. */
 export async function addSecret(
   dependencies: SealingDependencies,
@@ -72,6 +84,7 @@ export async function addSecret(
 ): Promise<OpenSecret> {
   const now = dependencies.clock.now();
   const overlapEnd = afterOverlap(overlap, now);
+  await requireUsable(dependencies, partition, text);
   const id = dependencies.ids.mint('sec', now);
   const sealed = dependencies.vault.seal(signingSecretContext(partition, id), Buffer.from(text, 'utf8'));
   const secret = { id, partition, sealed, createdAt: now, expiresAt: null };

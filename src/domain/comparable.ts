@@ -3,7 +3,7 @@ import type { Labels } from './labels.ts';
 import type { RetryPolicy } from './retry.ts';
 
 /** The fields of an object by their names in the API, as values that `===` compares. */
-export type Comparable = Readonly<Record<string, string | number | null>>;
+export type Comparable = Readonly<Record<string, string | number | boolean | null>>;
 
 /** Returns the names of the fields that differ. */
 export function differing(one: Comparable, other: Comparable): readonly string[] {

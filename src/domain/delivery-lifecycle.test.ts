@@ -253,7 +253,7 @@ describe('a pending delivery', () => {
     const delivery = deliveryOf('scheduled', { ttl: '10s' });
     const target = { ...delivery.target, url: 'https://example.com/other', method: 'GET' } as const;
     const retryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 2 };
-    expect(applyEdit(delivery, { target, ttl: '1h', retryPolicy })).toEqual({
+    expect(applyEdit(delivery, { target, ttl: '1h', retryPolicy, notify: null })).toEqual({
       ...delivery,
       target,
       ttl: '1h',
@@ -261,7 +261,7 @@ describe('a pending delivery', () => {
       retryPolicy,
       revision: 2,
     });
-    expect(applyEdit(delivery, { target, ttl: null, retryPolicy }).deadline).toBeNull();
+    expect(applyEdit(delivery, { target, ttl: null, retryPolicy, notify: null }).deadline).toBeNull();
   });
 
   test('that is sent to another endpoint does not wait for the gate of the old one, nor use its token', () => {

@@ -23,6 +23,7 @@ import { durationMs } from './duration.ts';
 import { endpointKeyOf } from './endpoint-key.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
 import { type Instant, instant } from './instant.ts';
+import type { ActiveNotify } from './notify.ts';
 import type { Partition } from './project.ts';
 import { type RetryPolicy, retryDueAt } from './retry.ts';
 import type { Schedule } from './schedule.ts';
@@ -135,12 +136,14 @@ export function deadlineOf(scheduledFor: Instant, ttl: string | null): Instant |
 export interface Materialization {
   readonly partition: Partition;
   readonly id: DeliveryId;
-  readonly scheduleId: ScheduleId;
-  /** Null for a delivery that was triggered. */
+  /** Null for a notification. */
+  readonly scheduleId: ScheduleId | null;
+  /** Null for a delivery that was triggered, and for a notification. */
   readonly occurrence: Instant | null;
   readonly scheduledFor: Instant;
   readonly ttl: string | null;
   readonly idempotencyKey: string;
+  readonly notify: ActiveNotify | null;
   readonly target: Target;
   readonly payloadBytes: number;
   readonly payloadVersion: number;
@@ -160,6 +163,7 @@ export function materialize(given: Materialization): Delivery {
     lastStatusCode: null,
     error: null,
     replayOf: null,
+    notificationOf: null,
     claim: null,
     finalizedAt: null,
     revision: 1,
@@ -172,6 +176,7 @@ export function replay(original: Delivery, id: DeliveryId, now: Instant): Delive
     ...materialize({ ...original, id, scheduledFor: now, createdAt: now }),
     movedFrom: original.movedFrom,
     replayOf: original.id,
+    notificationOf: original.notificationOf,
   };
 }
 
@@ -205,7 +210,7 @@ export function move(
  */
 export function applyEdit(
   delivery: Delivery,
-  to: { readonly target: Target; readonly ttl: string | null; readonly retryPolicy: RetryPolicy },
+  to: Pick<Delivery, 'target' | 'ttl' | 'retryPolicy' | 'notify'>,
 ): Delivery {
   const isElsewhere = endpointKeyOf(to.target) !== endpointKeyOf(delivery.target);
   return {
@@ -335,11 +340,14 @@ export type AttemptResult =
       readonly error: string;
     };
 
+/** The state of the schedule of a delivery. A notification has none. */
+type ScheduleEnd = Pick<Schedule, 'state' | 'endedAt'>;
+
 /** Ends an attempt and moves its delivery. A pause or cancel of the schedule in the meantime takes effect here. */
 export function settle(
   delivery: InFlightDelivery,
   result: AttemptResult,
-  schedule: Pick<Schedule, 'state' | 'endedAt'>,
+  schedule: ScheduleEnd | null,
   now: Instant,
   timing: AttemptTiming | null = null,
 ): { readonly delivery: Delivery; readonly attempt: FinishedAttempt } {
@@ -370,7 +378,7 @@ function settling(
   delivery: Delivery,
   attemptNo: number,
   result: AttemptResult,
-  schedule: Pick<Schedule, 'state' | 'endedAt'>,
+  schedule: ScheduleEnd | null,
   retryAt: Instant | null,
 ): DeliveryEvent {
   if (result.outcome === 'success') return 'succeed';
@@ -378,11 +386,11 @@ function settling(
   if (attemptNo >= delivery.retryPolicy.maxAttempts) return 'fail';
   if (wasCanceled(delivery, schedule)) return 'abandon';
   if (delivery.deadline !== null && (retryAt ?? 0) > delivery.deadline) return 'expire';
-  return schedule.state === 'paused' ? 'park' : 'retry';
+  return schedule?.state === 'paused' ? 'park' : 'retry';
 }
 
 /** A cancel does not apply to a replay that was created after it. */
-function wasCanceled(delivery: Delivery, schedule: Pick<Schedule, 'state' | 'endedAt'>): boolean {
-  if (schedule.state !== 'canceled') return false;
+function wasCanceled(delivery: Delivery, schedule: ScheduleEnd | null): boolean {
+  if (schedule?.state !== 'canceled') return false;
   return delivery.replayOf === null || (schedule.endedAt ?? 0) >= delivery.createdAt;
 }

@@ -1,6 +1,7 @@
 import type { Method } from './destination.ts';
 import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from './id.ts';
 import type { Instant } from './instant.ts';
+import type { ActiveNotify } from './notify.ts';
 import type { Partition } from './project.ts';
 import type { RetryPolicy } from './retry.ts';
 
@@ -39,11 +40,12 @@ export interface Claim {
 export interface Delivery {
   readonly partition: Partition;
   readonly id: DeliveryId;
-  readonly scheduleId: ScheduleId;
+  /** Null for a notification. */
+  readonly scheduleId: ScheduleId | null;
   readonly status: DeliveryStatus;
   /**
    * The nominal instant, which identifies the occurrence within its schedule. Each is after the last one, except for
-   * replays. Null for a delivery that was triggered.
+   * replays. Null for a delivery that was triggered, and for a notification.
    */
   readonly occurrence: Instant | null;
   /** The instant of the recurrence that the next occurrence was moved away from. */
@@ -60,6 +62,10 @@ export interface Delivery {
   readonly error: string | null;
   readonly idempotencyKey: string;
   readonly replayOf: DeliveryId | null;
+  /** The endpoint profile that is told how this delivery ends, and the outcomes that are told. */
+  readonly notify: ActiveNotify | null;
+  /** The delivery of whose end this one tells; null unless this is a notification. */
+  readonly notificationOf: DeliveryId | null;
   readonly target: Target;
   /** The size of headers and body in bytes. A larger delivery needs more permits. */
   readonly payloadBytes: number;

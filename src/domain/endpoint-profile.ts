@@ -3,6 +3,7 @@ import type { Method } from './destination.ts';
 import type { EndpointId } from './id.ts';
 import type { Instant } from './instant.ts';
 import type { Labels } from './labels.ts';
+import { type Notify, notifyText } from './notify.ts';
 import type { Partition } from './project.ts';
 import type { RetryPolicy } from './retry.ts';
 
@@ -57,6 +58,10 @@ export interface EndpointProfile {
   readonly breakerPolicy: BreakerPolicy | null;
   /** How many bytes are kept of an answer that is not 2xx. Null: as the operator has set. */
   readonly responseExcerpt: number | null;
+  /** Where it is told how deliveries to this profile end, unless their schedule says otherwise. */
+  readonly notify: Notify | null;
+  /** Whether deliveries are signed for Standard Webhooks too (`signature.ts`). */
+  readonly standardWebhooks: boolean;
   readonly metadata: Labels;
   readonly archived: boolean;
   readonly createdAt: Instant;
@@ -80,6 +85,8 @@ export type ProfileTerms = Pick<
   | 'rateLimit'
   | 'breakerPolicy'
   | 'responseExcerpt'
+  | 'notify'
+  | 'standardWebhooks'
   | 'metadata'
 >;
 
@@ -118,6 +125,8 @@ function comparable(terms: ProfileTerms): Comparable {
         breakerPolicy.probeTimeout,
       ]),
     response_excerpt: terms.responseExcerpt,
+    notify: notifyText(terms.notify),
+    standard_webhooks: terms.standardWebhooks,
     metadata: comparableLabels(terms.metadata),
   };
 }

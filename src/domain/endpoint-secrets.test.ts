@@ -8,6 +8,7 @@ import {
   type SecretsChange,
   type SecretTerm,
   signersAt,
+  signersFrom,
 } from './endpoint-secrets.ts';
 import { type Instant, instant } from './instant.ts';
 
@@ -65,6 +66,29 @@ describe('the secrets that sign for a profile', () => {
 
   test("are only the profile's while one of its live secrets is alone", () => {
     expect(signers([own('new', later(1)), own('old', NOW, later(1))], NOW)).toEqual(['new', 'old']);
+  });
+});
+
+describe('the secrets that sign now or will sign', () => {
+  const from = (secrets: readonly (EndpointSecretTerm & Named)[], now: Instant) =>
+    signersFrom(PROJECTS, secrets, now).map(({ name }) => name);
+
+  test("are the project's while the profile has no secret that is alone for good", () => {
+    expect(from([], NOW)).toEqual(['project']);
+    expect(from([own('own', null)], NOW)).toEqual(['own', 'project']);
+    expect(from([own('own', later(1))], NOW)).toEqual(['own', 'project']);
+    expect(from([own('own', later(1))], later(1))).toEqual(['own']);
+    expect(from([own('new', NOW), own('old', NOW, later(1))], NOW)).toEqual(['new', 'old']);
+    expect(from([own('ending', NOW, later(1))], NOW)).toEqual(['ending', 'project']);
+    expect(from([own('ended', NOW, NOW)], NOW)).toEqual(['project']);
+  });
+
+  test('include every secret that signs later', () => {
+    const secrets = [own('own', later(5)), own('ending', NOW, later(3))];
+    const all = from(secrets, NOW);
+    for (let ms = 0; ms < 10; ms++) {
+      for (const name of signers(secrets, later(ms))) expect(all).toContain(name);
+    }
   });
 });
 

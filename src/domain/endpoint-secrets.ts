@@ -46,6 +46,22 @@ export function signersAt<Project extends SecretTerm, Own extends EndpointSecret
 }
 
 /**
+ * Returns the secrets that sign now or will sign without a further change. An endpoint profile whose secret is alone and
+ * has no end needs the project's no more.
+ */
+export function signersFrom<Project extends SecretTerm, Own extends EndpointSecretTerm>(
+  projects: readonly Project[],
+  own: readonly Own[],
+  now: Instant,
+): readonly (Project | Own)[] {
+  const live = own.filter((secret) => isLive(secret, now));
+  const isAlone = live.some(
+    (secret) => isInForce(secret) && secret.aloneFrom !== null && secret.aloneFrom <= now,
+  );
+  return isAlone ? live : [...live, ...projects.filter((secret) => isLive(secret, now))];
+}
+
+/**
  * Creates the first secret. The project's secrets sign beside it until `aloneFrom`. Secrets that a removal left live
  * keep their end.
  */

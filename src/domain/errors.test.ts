@@ -45,6 +45,8 @@ const DOCUMENTED = `
   409 invalid_request_error not_cancelable
   422 invalid_request_error invalid_name
   422 invalid_request_error invalid_response_excerpt
+  422 invalid_request_error invalid_notify
+  422 invalid_request_error invalid_signature
   500 api_error             internal_error
   503 api_error             unavailable`
   .trim()

@@ -120,7 +120,7 @@ export const ERRORS = {
     status: 409,
     type: INVALID,
     message:
-      'An active or paused schedule still uses this endpoint profile. Cancel those schedules first, then archive the profile.',
+      'An active or paused schedule still uses or notifies this endpoint profile, or another profile notifies it. Cancel or change those first, then archive the profile.',
   },
   schedule_not_active: {
     status: 409,
@@ -161,6 +161,18 @@ export const ERRORS = {
     status: 422,
     type: INVALID,
     message: 'response_excerpt must be a whole number of bytes from 0 to 16384.',
+  },
+  invalid_notify: {
+    status: 422,
+    type: INVALID,
+    message:
+      'notify must be { endpoint_id, on }: an endpoint profile that is not archived, and a list of succeeded, dead_letter and expired.',
+  },
+  invalid_signature: {
+    status: 422,
+    type: INVALID,
+    message:
+      'standard_webhooks needs signing secrets that are whsec_ and base64, and one in force has another form. Rotate it.',
   },
   too_many_labels: { status: 422, type: INVALID, message: 'metadata may have at most 50 labels.' },
   url_blocked: {

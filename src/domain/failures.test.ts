@@ -54,6 +54,7 @@ const API_TEXTS = {
   interrupted: 'interrupted',
   request_unreadable: 'internal error',
   no_signing_secret: 'no signing secret',
+  no_standard_secret: 'no signing secret for Standard Webhooks',
 };
 
 /** The second code is a failure of our own that looks the same from outside. */

@@ -81,6 +81,8 @@ export const FAILURES = {
   /** The headers, the body or the keys could not be read or opened. They may be readable at the next attempt. */
   request_unreadable: { text: 'internal error', ...SERVICE_FAILED },
   no_signing_secret: { text: 'no signing secret', ...SERVICE_FAILED },
+  /** The endpoint profile uses Standard Webhooks, and no secret that signs has its form. */
+  no_standard_secret: { text: 'no signing secret for Standard Webhooks', ...SERVICE_FAILED },
 } as const satisfies Readonly<Record<string, FailureRow>>;
 
 export type FailureCode = keyof typeof FAILURES;

@@ -22,7 +22,9 @@ import {
   type RetryBudget,
 } from './endpoint-profile.ts';
 import { type Instant, instant } from './instant.ts';
+import { NOTIFICATIONS_PER_SECOND } from './notification.ts';
 import { isFree, type RateLimiter, takeToken } from './rate-limiter.ts';
+import type { FiringSchedule } from './schedule.ts';
 import { type Bucket, isFull, reserveToken } from './token-bucket.ts';
 
 /** The stores keep a gate as JSON. When a field is added, `readGate` has to fill it in for gates stored before. */
@@ -33,7 +35,7 @@ export interface Gate {
   readonly rateLimiters: RateLimiters;
 }
 
-/** The key is the limit: requests per second. */
+/** The key is the limit, requests per second, or the name of the limiter. */
 export type RateLimiters = Readonly<Record<string, RateLimiter>>;
 
 /** Rate limiters of one endpoint. */
@@ -44,16 +46,38 @@ export const NEW_GATE: Gate = { breaker: CLOSED, budget: null, rateLimiters: {} 
 export interface GateTerms {
   readonly breaker: BreakerPolicy;
   readonly budget: RetryBudget;
-  readonly rateLimit: RateLimit | null;
+  readonly rateLimit: NamedRateLimit | null;
 }
 
+/** Deliveries with the same limit share a limiter, unless it has a name. */
+interface NamedRateLimit extends RateLimit {
+  readonly limiter?: string;
+}
+
+/** Notifications do not share a limiter with the deliveries of schedules, which must not wait for them. */
+export const NOTIFICATION_LIMIT: NamedRateLimit = {
+  perSecond: NOTIFICATIONS_PER_SECOND,
+  limiter: 'notifications',
+};
+
 /** Returns the current policies of the endpoint. All its deliveries share them, as they share its gate. */
-export function gateTerms(profile: FiringProfile | null, rateLimit: RateLimit | null): GateTerms {
+export function gateTerms(profile: FiringProfile | null, rateLimit: NamedRateLimit | null): GateTerms {
   return {
     breaker: profile?.breakerPolicy ?? DEFAULT_BREAKER_POLICY,
     budget: profile?.retryBudget ?? DEFAULT_RETRY_BUDGET,
     rateLimit: rateLimit === null || rateLimit.perSecond === 0 ? null : rateLimit,
   };
+}
+
+/** A delivery without a schedule is a notification. */
+export function termsFor({
+  schedule,
+  endpointProfile,
+}: {
+  readonly schedule: Pick<FiringSchedule, 'rateLimit'> | null;
+  readonly endpointProfile: FiringProfile | null;
+}): GateTerms {
+  return gateTerms(endpointProfile, schedule === null ? NOTIFICATION_LIMIT : schedule.rateLimit);
 }
 
 export type Admission =
@@ -81,13 +105,11 @@ export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Ins
   const needsToken = delivery.attemptCount > 0 && !reserved;
   const budget = needsToken ? reserveToken(gate.budget, terms.budget, now) : null;
   if (budget !== null && budget.readyAt === null) return { kind: 'never' };
-  const perSecond = terms.rateLimit?.perSecond ?? null;
+  const { perSecond = null, limiter = `${perSecond}` } = terms.rateLimit ?? {};
   // The delivery goes when its budget token is there, so the rate limit counts from then.
   const goesAt = budget?.readyAt ?? now;
   const taken =
-    perSecond === null || reserved
-      ? null
-      : takeToken(gate.rateLimiters[perSecond] ?? null, perSecond, goesAt);
+    perSecond === null || reserved ? null : takeToken(gate.rateLimiters[limiter] ?? null, perSecond, goesAt);
   const limited = taken && { ...taken, limiter: { ...taken.limiter, at: now } };
 
   const isTaken = budget !== null || limited !== null;
@@ -96,9 +118,7 @@ export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Ins
         ...gate,
         budget: budget?.bucket ?? gate.budget,
         rateLimiters:
-          limited === null
-            ? gate.rateLimiters
-            : withRateLimiter(gate.rateLimiters, `${perSecond}`, limited.limiter),
+          limited === null ? gate.rateLimiters : withRateLimiter(gate.rateLimiters, limiter, limited.limiter),
       }
     : gate;
   const readyAt = instant(Math.max(now, budget?.readyAt ?? now, limited?.readyAt ?? now));
@@ -108,10 +128,10 @@ export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Ins
 }
 
 /** When there are more limiters than fit, the one that is free first is dropped. */
-function withRateLimiter(limiters: RateLimiters, perSecond: string, limiter: RateLimiter): RateLimiters {
-  const others = Object.entries(limiters).filter(([key]) => key !== perSecond);
+function withRateLimiter(limiters: RateLimiters, name: string, limiter: RateLimiter): RateLimiters {
+  const others = Object.entries(limiters).filter(([key]) => key !== name);
   others.sort(([, a], [, b]) => b.freeAt - a.freeAt);
-  return Object.fromEntries([...others.slice(0, RATE_LIMITERS_MAX - 1), [perSecond, limiter]]);
+  return Object.fromEntries([...others.slice(0, RATE_LIMITERS_MAX - 1), [name, limiter]]);
 }
 
 /** Returns the same object when nothing changed, so that the caller knows there is nothing to save. */

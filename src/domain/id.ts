@@ -26,6 +26,9 @@ export type UserId = string & { readonly __brand: 'UserId' };
 export type InvitationId = string & { readonly __brand: 'InvitationId' };
 export type AuditId = string & { readonly __brand: 'AuditId' };
 export type JobId = string & { readonly __brand: 'JobId' };
+export type AlertChannelId = string & { readonly __brand: 'AlertChannelId' };
+export type AlertConditionId = string & { readonly __brand: 'AlertConditionId' };
+export type AlertIncidentId = string & { readonly __brand: 'AlertIncidentId' };
 
 interface IdKinds {
   readonly sch: ScheduleId;
@@ -40,6 +43,9 @@ interface IdKinds {
   readonly inv: InvitationId;
   readonly aud: AuditId;
   readonly job: JobId;
+  readonly chn: AlertChannelId;
+  readonly alc: AlertConditionId;
+  readonly inc: AlertIncidentId;
 }
 export type IdKind = keyof IdKinds;
 

@@ -29,6 +29,7 @@ interface Given {
   readonly url?: string;
   readonly attemptNo?: number;
   readonly isJson?: boolean;
+  readonly isStandard?: boolean;
 }
 
 function sentWith(given: Given): Headers {
@@ -39,15 +40,17 @@ function sentWith(given: Given): Headers {
     url = pending.target.url,
     attemptNo = 1,
     isJson = false,
+    isStandard = false,
   } = given;
   return outboundHeaders({
     delivery,
     attempt: { id: 'att_1' as AttemptId, attemptNo },
     path: new URL(url).pathname,
     trace: traceId(pending.id),
-    headers: customerHeaders(custom, isJson),
+    headers: customerHeaders(custom, isJson, isStandard),
     body: body === null ? null : Buffer.from(body),
     keys: [createSecretKey(Buffer.from(SECRET))],
+    standardKeys: isStandard ? [createSecretKey(Buffer.from('guten Tag'))] : null,
     now: NOW,
   });
 }
@@ -165,6 +168,47 @@ describe('custom headers', () => {
       ['baggage', 'a=b'],
     ];
     expect(sentWith({ custom }).slice(0, custom.length)).toEqual(custom);
+  });
+});
+
+describe('a delivery that is signed for Standard Webhooks too', () => {
+  const STANDARD = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  const body = '{"grüße":"🙈"}';
+
+  test('carries its headers beside all others', () => {
+    const headers = sentWith({ body, isStandard: true });
+    expect(headers.slice(0, OWN.length)).toEqual(sentWith({ body }));
+    const signature = createHmac('sha256', 'guten Tag')
+      .update(`${pending.id}.1794729600.${body}`)
+      .digest('base64');
+    expect(headers.slice(OWN.length)).toEqual([
+      ['webhook-id', pending.id],
+      ['webhook-timestamp', '1794729600'],
+      ['webhook-signature', `v1,${signature}`],
+    ]);
+  });
+
+  test('has the same signature at every attempt of one second', () => {
+    const of = (attemptNo: number) =>
+      valuesOf(sentWith({ attemptNo, isStandard: true }), 'webhook-signature');
+    expect(of(1)).toEqual(of(2));
+  });
+
+  test.for(STANDARD)("does not send the customer's %s, in any case", (name) => {
+    for (const spelling of [name, name.toUpperCase(), name.replace('webhook', 'Webhook')]) {
+      const custom: Headers = [[spelling, 'forged']];
+      expect(sentWith({ custom, isStandard: true })).toEqual(sentWith({ isStandard: true }));
+      expect(sentWith({ custom })).toEqual([...custom, ...sentWith({})]);
+    }
+  });
+
+  test("sends the customer's headers whose names only resemble them", () => {
+    const custom: Headers = [
+      ['webhook-event', 'a'],
+      ['webhook', 'b'],
+      ['x-webhook-id', 'c'],
+    ];
+    expect(sentWith({ custom, isStandard: true }).slice(0, custom.length)).toEqual(custom);
   });
 });
 

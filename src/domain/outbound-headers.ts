@@ -8,10 +8,10 @@ import { type Attempt, type Delivery, nominalInstant } from './delivery.ts';
 import { type HeaderFault, type Headers, headerFault } from './headers.ts';
 import type { AttemptId, DeliveryId } from './id.ts';
 import { formatInstant, type Instant } from './instant.ts';
-import { signatureHeader } from './signature.ts';
+import { signatureHeader, standardSignatureHeader } from './signature.ts';
 
-const USER_AGENT = ['User-Agent', 'Sched/1'] as const;
-const JSON_TYPE = 'application/json';
+export const USER_AGENT = ['User-Agent', 'Sched/1'] as const;
+export const JSON_TYPE = 'application/json';
 const MS_PER_SECOND = 1_000;
 const TRACE_ID_CHARACTERS = 32;
 const SPAN_ID_CHARACTERS = 16;
@@ -27,6 +27,8 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 const OWN_PREFIX = 'sched-';
+/** Names that the service sets only where a delivery is signed for Standard Webhooks too. */
+const STANDARD_NAMES: ReadonlySet<string> = new Set(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
 
 export interface Outbound {
   readonly delivery: Pick<Delivery, 'id' | 'idempotencyKey' | 'target' | 'occurrence' | 'movedFrom'>;
@@ -39,6 +41,8 @@ export interface Outbound {
   readonly headers: Headers;
   readonly body: Uint8Array | null;
   readonly keys: readonly KeyObject[];
+  /** The keys that sign for Standard Webhooks too; null where nothing does. */
+  readonly standardKeys: readonly KeyObject[] | null;
   readonly now: Instant;
 }
 
@@ -56,15 +60,18 @@ export function unsendableHeader(headers: Headers): UnsendableHeader | null {
   return null;
 }
 
-/** Returns the customer's headers that are sent. A JSON body without a Content-Type gets one. */
-export function customerHeaders(custom: Headers, isJson: boolean): Headers {
-  const kept = custom.filter(([name]) => !isOwn(name));
+/**
+ * Returns the customer's headers that are sent. A JSON body without a Content-Type gets one. The names of Standard
+ * Webhooks are the customer's, unless the delivery is signed for it.
+ */
+export function customerHeaders(custom: Headers, isJson: boolean, isStandard: boolean): Headers {
+  const kept = custom.filter(([name]) => !isOwn(name, isStandard));
   const saysType = kept.some(([name]) => name.toLowerCase() === 'content-type');
   return isJson && !saysType ? [...kept, ['Content-Type', JSON_TYPE]] : kept;
 }
 
 export function outboundHeaders(outbound: Outbound): Headers {
-  const { delivery, attempt, path, trace, headers, body, keys, now } = outbound;
+  const { delivery, attempt, path, trace, headers, body, keys, standardKeys, now } = outbound;
   const timestamp = Math.floor(now / MS_PER_SECOND);
   const nominal = nominalInstant(delivery);
   const signature = signatureHeader(
@@ -88,12 +95,27 @@ export function outboundHeaders(outbound: Outbound): Headers {
     ...(nominal === null ? [] : [['Sched-Occurrence', formatInstant(nominal)] as const]),
     ['Sched-Timestamp', String(timestamp)],
     ['Sched-Signature', signature],
+    ...(standardKeys === null ? [] : standardHeaders(delivery.id, timestamp, body, standardKeys)),
   ];
 }
 
-function isOwn(name: string): boolean {
+/** Returns the headers of Standard Webhooks, as the standard writes their names. */
+function standardHeaders(
+  deliveryId: DeliveryId,
+  timestamp: number,
+  body: Uint8Array | null,
+  keys: readonly KeyObject[],
+): Headers {
+  return [
+    ['webhook-id', deliveryId],
+    ['webhook-timestamp', String(timestamp)],
+    ['webhook-signature', standardSignatureHeader({ timestamp, deliveryId, body }, keys)],
+  ];
+}
+
+function isOwn(name: string, isStandard: boolean): boolean {
   const lower = name.toLowerCase();
-  return OWN_NAMES.has(lower) || lower.startsWith(OWN_PREFIX);
+  return OWN_NAMES.has(lower) || lower.startsWith(OWN_PREFIX) || (isStandard && STANDARD_NAMES.has(lower));
 }
 
 /** Returns the id of a delivery's trace, which is a hash of its own id. */

@@ -2,12 +2,14 @@
  * A schedule gives each of its deliveries an occurrence, a destination, a version of its payload, a policy and a key.
  * The functions are pure.
  */
+import { cachedCron } from './cron.ts';
 import type { Delivery, Target } from './delivery.ts';
 import { materialize } from './delivery-lifecycle.ts';
 import type { FiringProfile } from './endpoint-profile.ts';
 import type { DeliveryId } from './id.ts';
 import { formatInstant, type Instant, instant } from './instant.ts';
-import { nextOccurrenceOf, type Occurrence, recurrenceOf, withJitter } from './occurrence.ts';
+import { notifyOf } from './notify.ts';
+import { hasOccurrence, nextOccurrenceOf, type Occurrence, recurrenceOf, withJitter } from './occurrence.ts';
 import {
   type FiringSchedule,
   methodOf,
@@ -41,6 +43,18 @@ export function distinct(nominal: Instant, { lastOccurrence }: FiringSchedule): 
   return lastOccurrence !== null && nominal <= lastOccurrence ? instant(lastOccurrence + 1) : nominal;
 }
 
+/** Returns true when there are occurrences between the delivery that was taken and the next one. */
+export function skipsOccurrences(
+  { timing, cronAt }: FiringSchedule,
+  { occurrence }: Pick<Delivery, 'occurrence'>,
+  { cronAt: nextAt }: FiringSchedule,
+): boolean {
+  const last = cronAt ?? occurrence;
+  const cron = timing.kind === 'recurring' ? cachedCron(timing.cron) : null;
+  if (timing.kind !== 'recurring' || cron === null || last === null || nextAt === null) return false;
+  return hasOccurrence(cron, timing.timezone, last, instant(nextAt - 1));
+}
+
 export function pendingFor(
   schedule: FiringSchedule,
   profile: FiringProfile | null,
@@ -69,6 +83,7 @@ export function materialization(
     id,
     scheduleId: schedule.id,
     ttl: schedule.ttl,
+    notify: notifyOf(schedule, profile),
     target: targetOf(schedule, profile),
     payloadBytes: schedule.payloadBytes,
     payloadVersion: schedule.payloadVersion,

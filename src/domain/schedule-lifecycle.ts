@@ -11,6 +11,7 @@ import type { EndpointProfile, FiringProfile } from './endpoint-profile.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
 import { type Instant, instant } from './instant.ts';
 import { type LabelDigest, type Labels, labelDigests } from './labels.ts';
+import { type Notify, notifyOf } from './notify.ts';
 import { nextOccurrenceOf, type Occurrence, recurrenceOf } from './occurrence.ts';
 import type { Partition } from './project.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -99,6 +100,7 @@ export function create(
     idempotencyKey: given.idempotencyKey,
     retryPolicy: given.retryPolicy,
     rateLimit: given.rateLimit,
+    notify: given.notify,
     metadata: given.metadata,
     labelDigests: labelDigests(given.metadata, given.name),
     pendingId: deliveryId,
@@ -118,6 +120,7 @@ export interface ScheduleEdit {
   readonly method?: Method;
   readonly ttl?: string | null;
   readonly retryPolicy?: RetryPolicy | null;
+  readonly notify?: Notify | null;
   readonly metadata?: Labels;
 }
 
@@ -150,6 +153,7 @@ export function edit(view: ScheduleView, changes: ScheduleEdit, now: Instant): S
     target: targetAfterEdit(pending.target, destination),
     ttl: edited.ttl,
     retryPolicy: changes.retryPolicy === undefined ? pending.retryPolicy : retryPolicyOf(edited, profile),
+    notify: changes.notify === undefined ? pending.notify : notifyOf(edited, profile),
   });
   return { schedule: edited, pending: refitted, sweep: null };
 }
@@ -291,10 +295,11 @@ function completing(
 
 /** Returns the schedule after the engine ended its delivery, or null when that does not complete it. */
 export function completedBy<S extends FiringSchedule>(
-  schedule: S,
+  schedule: S | null,
   delivery: Delivery,
   now: Instant,
 ): S | null {
+  if (schedule === null) return null;
   const ends =
     schedule.timing.kind === 'one_shot' &&
     schedule.pendingId === delivery.id &&
@@ -349,7 +354,7 @@ export interface Advance {
  */
 export function claim(
   delivery: Delivery,
-  { schedule, profile }: { readonly schedule: FiringSchedule; readonly profile: FiringProfile | null },
+  { schedule, profile }: { readonly schedule: FiringSchedule | null; readonly profile: FiringProfile | null },
   node: string,
   ids: { readonly attempt: AttemptId; readonly delivery: DeliveryId },
   now: Instant,
@@ -362,13 +367,13 @@ export function claim(
 
 /** Materializes the next occurrence of a recurring schedule whose pending delivery was claimed or ended. */
 export function advance(
-  schedule: FiringSchedule,
+  schedule: FiringSchedule | null,
   profile: FiringProfile | null,
   taken: Delivery,
   nextId: DeliveryId,
   now: Instant,
 ): Advance | null {
-  if (schedule.timing.kind !== 'recurring' || schedule.pendingId !== taken.id || isEnded(schedule))
+  if (schedule?.timing.kind !== 'recurring' || schedule.pendingId !== taken.id || isEnded(schedule))
     return null;
   const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
   const occurrence = nextOccurrenceOf(recurrence, schedule.cronAt ?? taken.occurrence ?? now, now);

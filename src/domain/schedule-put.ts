@@ -10,6 +10,7 @@ import { durationMs } from './duration.ts';
 import type { FiringProfile } from './endpoint-profile.ts';
 import type { Instant } from './instant.ts';
 import { labelDigests } from './labels.ts';
+import { notifyOf, notifyText } from './notify.ts';
 import {
   type Destination,
   retryPolicyOf,
@@ -48,6 +49,7 @@ function comparable(terms: Omit<ScheduleTerms, 'name'>): Comparable {
     idempotency_key: terms.idempotencyKey,
     retry_policy: comparablePolicy(terms.retryPolicy),
     rate_limit: terms.rateLimit === null ? null : terms.rateLimit.perSecond,
+    notify: notifyText(terms.notify),
     metadata: comparableLabels(terms.metadata),
   };
 }
@@ -129,10 +131,12 @@ function refit(pending: Delivery, { before, after, profile, hasNewPayload }: Ref
   const isFresh = pending.attemptCount === 0;
   const isOtherPolicy = comparablePolicy(before.retryPolicy) !== comparablePolicy(after.retryPolicy);
   const isOtherProfile = isElsewhere(before.destination, after.destination);
+  const isOtherNotify = notifyText(before.notify) !== notifyText(after.notify);
   const refitted = deliveryLife.applyEdit(pending, {
     target: targetAfter(pending, before.destination, after, profile),
     ttl: after.ttl,
     retryPolicy: isOtherPolicy || isOtherProfile ? retryPolicyOf(after, profile) : pending.retryPolicy,
+    notify: isOtherNotify || (isOtherProfile && isFresh) ? notifyOf(after, profile) : pending.notify,
   });
   if (!isFresh) return refitted;
   const { payloadBytes, payloadVersion } = after;

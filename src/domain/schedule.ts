@@ -4,6 +4,7 @@ import type { FiringProfile, RateLimit } from './endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from './id.ts';
 import type { Instant } from './instant.ts';
 import type { LabelDigest, Labels } from './labels.ts';
+import type { Notify } from './notify.ts';
 import type { Partition } from './project.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry.ts';
 
@@ -42,6 +43,8 @@ export interface Schedule {
   /** Null: the policy of the profile, or the default. */
   readonly retryPolicy: RetryPolicy | null;
   readonly rateLimit: RateLimit | null;
+  /** Null: as the profile says. */
+  readonly notify: Notify | null;
   readonly metadata: Labels;
   /** The digests of the name and the labels, by which lists are filtered. */
   readonly labelDigests: readonly LabelDigest[];
@@ -76,6 +79,7 @@ export type ScheduleTerms = Pick<
   | 'idempotencyKey'
   | 'retryPolicy'
   | 'rateLimit'
+  | 'notify'
   | 'metadata'
 >;
 

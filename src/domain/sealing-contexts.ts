@@ -2,7 +2,7 @@
  * The contexts of encrypted values, in the form `<scope>/<row>`. A value that was sealed for one context does not open
  * in another.
  */
-import type { DeliveryId, EndpointId, ScheduleId, SecretId } from './id.ts';
+import type { AlertChannelId, DeliveryId, EndpointId, ScheduleId, SecretId } from './id.ts';
 import type { Partition } from './project.ts';
 
 /** The first version has the context that payloads had before they had versions. */
@@ -27,4 +27,9 @@ export function endpointSecretContext(partition: Partition, endpoint: EndpointId
 
 export function signingSecretContext(partition: Partition, id: SecretId): string {
   return `secret/${partition}/${id}`;
+}
+
+/** The URL of a channel. */
+export function alertUrlContext(partition: Partition, id: AlertChannelId): string {
+  return `alert-url/${partition}/${id}`;
 }

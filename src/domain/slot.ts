@@ -10,6 +10,9 @@ export const SLOTS = 256;
 
 export type Slot = number & { readonly __brand: 'Slot' };
 
+/** The slot whose owner is the upkeep node. It does the work that concerns the whole store. */
+export const UPKEEP_SLOT = 0 as Slot;
+
 export const ALL_SLOTS: readonly Slot[] = Array.from({ length: SLOTS }, (_, slot) => slot as Slot);
 
 const FNV_OFFSET = 0x811c9dc5;

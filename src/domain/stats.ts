@@ -25,6 +25,8 @@ export interface Stats {
   readonly retried: number;
   /** Attempts by lateness, in the classes of `LATENESS_BOUNDS_MS`. */
   readonly lateness: readonly number[];
+  /** How often a recurring schedule went on past missed occurrences, because its delivery was taken up too late. */
+  readonly downtimeSkips: number;
 }
 
 export const NO_STATS: Stats = {
@@ -34,6 +36,7 @@ export const NO_STATS: Stats = {
   expired: 0,
   retried: 0,
   lateness: Array.from({ length: LATENESS_CLASSES }, () => 0),
+  downtimeSkips: 0,
 };
 
 export function addStats(a: Stats, b: Stats): Stats {
@@ -44,6 +47,7 @@ export function addStats(a: Stats, b: Stats): Stats {
     expired: a.expired + b.expired,
     retried: a.retried + b.retried,
     lateness: a.lateness.map((count, index) => count + (b.lateness[index] ?? 0)),
+    downtimeSkips: a.downtimeSkips + b.downtimeSkips,
   };
 }
 

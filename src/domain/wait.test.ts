@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Builders } from '#test/store-contract/builders.ts';
+import { Builders, scheduleIdOf } from '#test/store-contract/builders.ts';
 import type { Delivery } from './delivery.ts';
 import { pause, type UnfinishedSweep } from './delivery-lifecycle.ts';
 import { NEW_GATE } from './gate.ts';
@@ -100,7 +100,7 @@ test('a paused delivery waits for its schedule, and one that an action has not r
   expect(wait(pause(delivery, NOW))).toEqual({ reason: 'schedule_paused', until: null });
   const sweep: UnfinishedSweep = {
     partition: delivery.partition,
-    scheduleId: delivery.scheduleId,
+    scheduleId: scheduleIdOf(delivery),
     action: 'pause',
     requestedAt: NOW,
     lastId: delivery.id,

@@ -4,6 +4,7 @@ import type { Delivery } from './delivery.ts';
 import { isSweepPending, isWaiting, type UnfinishedSweep } from './delivery-lifecycle.ts';
 import type { Gate } from './gate.ts';
 import type { Instant } from './instant.ts';
+import { NOTIFICATIONS_PER_SECOND } from './notification.ts';
 import type { FiringSchedule } from './schedule.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -45,10 +46,11 @@ function waitForBreaker(gate: Gate | null, now: Instant): Wait | null {
 
 /** First attempts take no token of the retry budget. */
 function limitOf(
-  { attemptCount }: Pick<Delivery, 'attemptCount'>,
+  { attemptCount, notificationOf }: Pick<Delivery, 'attemptCount' | 'notificationOf'>,
   schedule: WaitingDelivery['schedule'],
 ): WaitReason {
   if (attemptCount === 0) return 'rate_limit';
-  const perSecond = schedule?.rateLimit?.perSecond ?? 0;
+  const ofSchedule = schedule?.rateLimit?.perSecond ?? 0;
+  const perSecond = notificationOf === null ? ofSchedule : NOTIFICATIONS_PER_SECOND;
   return perSecond === 0 ? 'retry_budget' : 'rate_limit_or_retry_budget';
 }

@@ -5,6 +5,7 @@ import type { ControlStore } from '#src/ports/control-store.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
+import type { ComposeNotification } from '#src/ports/notifications.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Clock, MeasuredClock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { ClusterMetrics, EngineMetrics, Log } from '#src/ports/telemetry.ts';
@@ -17,10 +18,12 @@ export type EngineInsight = Pick<
 >;
 
 export interface EngineDependencies {
-  readonly store: Store & Pick<ControlStore, 'listSecrets' | 'hasEndpointSecrets' | 'listEndpointSecrets'>;
+  readonly store: Store &
+    Pick<ControlStore, 'listSecrets' | 'hasEndpointSecrets' | 'listEndpointSecrets' | 'findMode'>;
   readonly insight: EngineInsight;
   readonly egress: Egress;
   readonly vault: Vault;
+  readonly composeNotification: ComposeNotification;
   readonly clock: Clock;
   readonly timers: Timers & Stopwatch;
   readonly ids: IdMint;

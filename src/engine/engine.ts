@@ -18,7 +18,7 @@ import { DecisionWriter } from './claim/decision-writer.ts';
 import { LargePayloads } from './claim/large-payloads.ts';
 import { NO_PEERS } from './cluster/hint-forwarder.ts';
 import { Membership } from './cluster/membership.ts';
-import { OWNS_EVERY_SLOT, OwnedSlots } from './cluster/slot-ownership.ts';
+import { OWNS_EVERY_SLOT, OwnedSlots, type SlotOwnership } from './cluster/slot-ownership.ts';
 import type { EngineDependencies } from './dependencies.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { EventLoopBudget } from './dispatch/event-loop-budget.ts';
@@ -33,6 +33,7 @@ import { ClaimPause } from './queue/claim-pause.ts';
 import { DueQueue } from './queue/due-queue.ts';
 import { EngineLoad } from './queue/engine-load.ts';
 import { FairQueue } from './queue/fair-queue.ts';
+import { NotificationHints } from './queue/notification-hints.ts';
 import { Waker } from './queue/waker.ts';
 import { WorkQueue } from './queue/work-queue.ts';
 import { AttemptRecovery } from './upkeep/attempt-recovery.ts';
@@ -54,6 +55,8 @@ export class Engine implements Hints {
   readonly #peers: Peers;
   /** Null for a process that has its store to itself. */
   readonly #membership: Membership | null;
+  /** For work beside the engine that only the upkeep node does. */
+  readonly ownership: Pick<SlotOwnership, 'slots' | 'fence'>;
   readonly #gates: Gates;
   readonly #stats: StatsRecorder;
   readonly #ready: FairQueue;
@@ -105,7 +108,18 @@ export class Engine implements Hints {
     const { aheadMs } = scanPlanOf(dependencies.store);
     const queue = new WorkQueue({ clock, aheadMs, ownership, peers, upcoming, ready, prefetcher, waker });
     const attempts = new AttemptsInFlight(waker);
-    const shared = { ...dependencies, ownership, gates, stats, queue, claimPause, batches, attempts };
+    const notifications = new NotificationHints(clock, queue);
+    const shared = {
+      ...dependencies,
+      ownership,
+      gates,
+      stats,
+      queue,
+      notifications,
+      claimPause,
+      batches,
+      attempts,
+    };
 
     const scanner = new DueScanner(dependencies, ownership, queue, throttledTimers);
     const scans = new ScanScheduler({ ...dependencies, scanner, ready, claimPause, waker, membership });
@@ -122,6 +136,7 @@ export class Engine implements Hints {
 
     this.#peers = peers;
     this.#membership = membership;
+    this.ownership = ownership;
     this.#gates = gates;
     this.#stats = stats;
     this.#ready = ready;

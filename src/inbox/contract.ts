@@ -36,7 +36,7 @@ export interface ArrivalSummary {
     readonly lateness_ms: number | null;
     /** The delivery in its present state, or null if another service sent it. */
     readonly now: {
-      readonly schedule_id: string;
+      readonly schedule_id: string | null;
       readonly status: string;
       readonly attempt_count: number;
       readonly max_attempts: number;

@@ -82,6 +82,7 @@ export interface ControlStore {
   touchKeys(uses: readonly KeyUse[]): Promise<void>;
   /** Finds the tenant of a key that is not revoked. */
   findTenant(keyHash: string): Promise<Tenant | null>;
+  findMode(partition: Partition): Promise<Mode | null>;
 
   /** Lists the secrets that sign at `now`, newest first. */
   listSecrets(partition: Partition, now: Instant): Promise<readonly SigningSecret[]>;
@@ -92,6 +93,8 @@ export interface ControlStore {
   /** Adds a secret. Secrets without an end now end at `othersExpireAt`. */
   addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void>;
 
+  /** Finds an endpoint profile of the partition that is not archived and uses Standard Webhooks. */
+  findStandardProfile(partition: Partition): Promise<EndpointId | null>;
   /** Returns true when an endpoint profile of the partition has a secret that signs at `now`. */
   hasEndpointSecrets(partition: Partition, now: Instant): Promise<boolean>;
   /** Lists the profile's secrets that sign at `now`, newest first. */

@@ -164,6 +164,11 @@ export interface InsightStore {
   findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null>;
   /** Lists gates as they were last saved. Those with an open breaker come first, then the newest. */
   listGates(partition: Partition, limit: number): Promise<readonly GateSnapshot[]>;
+  /**
+   * Lists endpoints whose breakers were not closed when their gates were last saved, after this instant. Those that were
+   * saved last come first.
+   */
+  listOpenBreakers(partition: Partition, savedAfter: Instant, limit: number): Promise<readonly EndpointKey[]>;
   readCluster(): Promise<ClusterState>;
 
   addBreakerReset(order: BreakerReset): Promise<void>;

@@ -85,15 +85,23 @@ export interface DeliveryFilter {
   readonly endpointId?: EndpointId | null;
   /** The original of replays. */
   readonly replayOf?: DeliveryId | null;
+  /** The delivery of whose end notifications tell. */
+  readonly notificationOf?: DeliveryId | null;
   /** Both ends are exclusive. */
   readonly createdAfter: Instant | null;
   readonly createdBefore: Instant | null;
 }
 
-/** Whether there is an index: for one schedule, profile or original, and for a status except of replays. */
-export function hasIndex({ status, scheduleId, endpointId, replayOf }: DeliveryFilter): boolean {
-  const owners = [scheduleId, endpointId ?? null, replayOf ?? null].filter((id) => id !== null);
-  return owners.length === 0 || (owners.length === 1 && (replayOf == null || status === null));
+/**
+ * Whether there is an index: for one schedule, profile, original or subject of notifications, and for a status except
+ * of replays and notifications.
+ */
+export function hasIndex(filter: DeliveryFilter): boolean {
+  const { status, scheduleId, endpointId = null, replayOf = null, notificationOf = null } = filter;
+  const origins = [replayOf, notificationOf].filter((id) => id !== null);
+  const owners = [scheduleId, endpointId].filter((id) => id !== null);
+  if (origins.length === 0) return owners.length <= 1;
+  return origins.length === 1 && owners.length === 0 && status === null;
 }
 
 export interface AttemptFilter {
@@ -107,7 +115,7 @@ export type AttemptPosition = Pick<FinishedAttempt, 'finishedAt' | 'id'>;
 /** An attempt with what a list shows of its delivery and schedule. */
 export interface RecentAttempt {
   readonly attempt: FinishedAttempt;
-  readonly scheduleId: ScheduleId;
+  readonly scheduleId: ScheduleId | null;
   readonly scheduleName: string | null;
   readonly url: string;
   readonly method: Method;

@@ -62,6 +62,8 @@ export interface ScheduleAddition {
   readonly payload: Uint8Array | null;
   /** The profile that the pending delivery was made from. It must not have changed. */
   readonly profile: EndpointProfile | null;
+  /** The profile that the schedule begins to notify. It must not have changed. */
+  readonly notified?: FiringProfile | null;
   readonly receipt: Receipt | null;
 }
 
@@ -74,6 +76,10 @@ export interface ScheduleReplacement {
   readonly profile?: FiringProfile | null;
   /** The first piece is carried out in the same step. `continueSweep` does the rest. */
   readonly sweep: Sweep | null;
+  /** Tells of the pending delivery, if this ends it. */
+  readonly notification?: Delivery | null;
+  /** See `ScheduleAddition`. */
+  readonly notified?: FiringProfile | null;
   readonly receipt: Receipt | null;
 }
 
@@ -104,6 +110,8 @@ export interface ProfileWrite {
   readonly profile: EndpointProfile;
   /** The static headers, encrypted; null when there are none. */
   readonly headers: Uint8Array | null;
+  /** The profile that this one begins to notify. It must not have changed. */
+  readonly notified?: FiringProfile | null;
   readonly receipt: Receipt | null;
 }
 
@@ -121,12 +129,14 @@ export interface SettleWrite {
   readonly delivery: Delivery;
   /** The finished attempt. Its delivery must still be claimed for it. */
   readonly attempt: FinishedAttempt;
-  /** The state of the schedule on which this was decided. It must not have changed. */
-  readonly decidedUnder: ScheduleState;
+  /** The state of the schedule on which this was decided. It must not have changed. Null: a notification has none. */
+  readonly decidedUnder: ScheduleState | null;
   /** The schedule, if the end of its delivery completed it. */
   readonly completed: FiringSchedule | null;
   /** What is kept of the answer. */
   readonly response: KeptResponse | null;
+  /** Tells of the delivery, if it ended. */
+  readonly notification?: Delivery | null;
 }
 
 /** The beginning of an answer that was not 2xx. */
@@ -142,8 +152,9 @@ export interface KeptResponse {
 /** A waiting delivery that is about to be sent, with everything that the decision needs. */
 export interface LoadedDelivery {
   readonly delivery: Delivery;
-  readonly schedule: FiringSchedule;
-  /** The current profile of the schedule; null for an inline destination. */
+  /** Null for a notification. */
+  readonly schedule: FiringSchedule | null;
+  /** The current profile of the schedule; null for an inline destination, and for a notification. */
   readonly profile: FiringProfile | null;
   /** The current profile that the delivery goes to. The schedule may have another destination by now. */
   readonly endpointProfile: FiringProfile | null;
@@ -178,6 +189,7 @@ export interface StoredPayload {
     readonly timeout: string | null;
     readonly headers: Uint8Array | null;
     readonly responseExcerpt: number | null;
+    readonly standardWebhooks: boolean;
   } | null;
 }
 
@@ -187,12 +199,15 @@ export interface EndWrite {
   /** The schedule, if the end of its delivery completed it. */
   readonly completed: FiringSchedule | null;
   readonly advanced: Advance | null;
+  /** Tells of the delivery. */
+  readonly notification?: Delivery | null;
 }
 
 /** An attempt that was claimed and has no outcome yet, as the claim of its delivery. */
 export interface UnsettledAttempt {
   readonly delivery: InFlightDelivery;
-  readonly schedule: FiringSchedule;
+  /** Null for a notification. */
+  readonly schedule: FiringSchedule | null;
 }
 
 export interface SavedGate {
@@ -201,6 +216,14 @@ export interface SavedGate {
   /** Null removes the gate, because there is nothing worth keeping. */
   readonly gate: Gate | null;
   readonly savedAt: Instant;
+}
+
+/** What a notification needs when it is created. */
+export interface NotificationSource {
+  /** The current version of the profile that is told. */
+  readonly profile: FiringProfile;
+  /** The size of the labels of the schedule. */
+  readonly metadataBytes: number;
 }
 
 /** The objects that retention removes, each with everything that depends on it. */
@@ -301,8 +324,14 @@ export interface Store {
   findProfileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null>;
   addProfile(addition: ProfileWrite): Promise<WriteOutcome>;
   replaceProfile(replacement: ProfileReplacement): Promise<WriteOutcome>;
-  /** `in_use`: an active or paused schedule refers to it. */
+  /** `in_use`: an active or paused schedule refers to it, or another unarchived profile. */
   archiveProfile(profile: EndpointProfile): Promise<'done' | 'stale' | 'in_use'>;
+
+  findNotificationSource(
+    partition: Partition,
+    endpointId: EndpointId,
+    scheduleId: ScheduleId | null,
+  ): Promise<NotificationSource | null>;
 
   /** Finds the receipt under a key, unless it has expired. */
   findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null>;
@@ -362,9 +391,10 @@ export interface Store {
   saveGates(gates: readonly SavedGate[], fence?: Fence): Promise<void>;
 
   /**
-   * Removes at most `limit` objects that ended before: finalized deliveries, earlier versions of payloads that no
-   * delivery names any more, ended schedules without deliveries, expired receipts, and gates by their last save. Returns the number that was checked. Fewer than `limit` means that
-   * nothing is left for now.
+   * Removes at most `limit` objects that ended before: finalized deliveries, unless one tells of them that has not
+   * ended; earlier versions of payloads that no delivery names any more; ended schedules without deliveries; expired
+   * receipts; gates by their last save. Returns the number that was checked. Fewer than `limit` means that nothing is
+   * left for now.
    */
   prune(what: Prunable, before: Instant, limit: number): Promise<number>;
   /** Finds the last observation of the clock; null before the first one. */

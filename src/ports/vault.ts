@@ -26,6 +26,7 @@ export const SEALED_COLUMN_NAMES = [
   'profile_headers',
   'signing_secrets',
   'endpoint_secrets',
+  'alert_urls',
 ] as const;
 export type SealedColumnName = (typeof SEALED_COLUMN_NAMES)[number];
 

@@ -36,7 +36,7 @@ test('a delivery that waits says what it waits for', () => {
     'Too many attempts to its endpoint failed in a row, so the circuit breaker is open. The delivery is deferred until the breaker lets a probe through.',
   );
   expect(deliveryText(pending, { ...ALONE, wait: { reason: 'rate_limit' } })).toBe(
-    'The rate limit of its schedule defers the delivery. A token is reserved for that instant, so it does not wait again.',
+    'A rate limit defers the delivery. A token is reserved for that instant, so it does not wait again.',
   );
   expect(
     deliveryText(life.pause(pending, build.now), { ...ALONE, wait: { reason: 'schedule_paused' } }),
@@ -117,6 +117,10 @@ test('a delivery that was canceled will not be sent', () => {
     'The delivery was canceled with its schedule and will not be sent.',
   );
   expect(deliveryText(canceled, ALONE)).toBe('The delivery was canceled and will not be sent.');
+  const notification = { ...canceled, scheduleId: null };
+  expect(deliveryText(notification, { ...ALONE, scheduleState: null })).toBe(
+    'The delivery was canceled and will not be sent.',
+  );
 });
 
 test('a delivery that succeeded says with which attempt', () => {

@@ -18,7 +18,7 @@ export interface DeliveryCircumstances {
 
 type DescribedDelivery = Pick<
   Delivery,
-  'status' | 'attemptCount' | 'retryPolicy' | 'dueAt' | 'deadline' | 'target'
+  'status' | 'attemptCount' | 'retryPolicy' | 'dueAt' | 'deadline' | 'target' | 'scheduleId'
 >;
 
 const REPLAY = 'replay the delivery';
@@ -59,7 +59,8 @@ export function deliveryText(
     case 'canceled':
       return sentences(
         whatFailed,
-        scheduleState === 'canceled' || scheduleState === null
+        // A notification belongs to no schedule.
+        delivery.scheduleId !== null && (scheduleState === 'canceled' || scheduleState === null)
           ? 'The delivery was canceled with its schedule and will not be sent.'
           : 'The delivery was canceled and will not be sent.',
       );

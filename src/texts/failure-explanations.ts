@@ -169,4 +169,9 @@ export const FAILURE_EXPLANATIONS: Readonly<Record<FailureCode, Explain>> = {
     cause: 'The project has no signing secret, and requests are never sent unsigned.',
     advice: 'Create a signing secret in the settings of the project',
   }),
+  no_standard_secret: () => ({
+    cause:
+      'The endpoint profile uses Standard Webhooks, and no signing secret that is in force is whsec_ and base64.',
+    advice: 'Rotate the signing secret',
+  }),
 };

@@ -17,6 +17,7 @@ import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
 import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
 import { type DurationRule, durationFaultText } from './duration-fault-text.ts';
 import { wrongIdText } from './id-fault-text.ts';
+import { notifyFaultText } from './notify-fault-text.ts';
 import { counted, described, HINT_CHARACTERS_MAX, listed, quoted, typeNamed } from './quote.ts';
 
 interface NumberRule {
@@ -74,6 +75,7 @@ type StringMapField = 'headers' | 'metadata';
 /** Returns the message about the value at `path`, or null for a field that has no rule here. */
 export function fieldFaultText(path: readonly PropertyKey[], value: unknown): string | null {
   const field = path.map(String).join('.');
+  if (path[0] === 'notify') return notifyFaultText(path[1]?.toString(), value);
   const duration = DURATIONS.get(field);
   const number = NUMBERS.get(field);
   const object = OBJECTS.get(field);
@@ -85,6 +87,7 @@ export function fieldFaultText(path: readonly PropertyKey[], value: unknown): st
     case 'retry_policy.strategy':
       return `${field} must be "${DEFAULT_RETRY_POLICY.strategy}", not ${described(value)}. No other strategy exists.`;
     case 'retry_policy.jitter':
+    case 'standard_webhooks':
       return `${field} must be true or false, not ${described(value)}.`;
     case 'method':
       return methodFault(value);

@@ -30,6 +30,14 @@ export function olderNodeText(version: string, since: string): string {
   return `This needs Sched ${since} on every node, and a node with ${version} is still running. Nothing was changed. Try again when the upgrade is complete.`;
 }
 
+export function notTellableText(id: string): string {
+  return `This notification tells of the delivery "${id}", which has been removed since: its history is older than the retention.`;
+}
+
+export function notifiedArchivedText(id: string): string {
+  return `The endpoint profile "${id}" is archived, so it cannot be notified. Name another profile in notify.endpoint_id, or create one.`;
+}
+
 export function profileArchivedText(id: string): string {
   return `The endpoint profile "${id}" is archived, so no new schedule can use it. Use another profile, or create one.`;
 }

@@ -26,7 +26,8 @@ export const WAIT_SENTENCES: Readonly<Record<WaitReason, string>> = {
     'Too many attempts to its endpoint failed in a row, so the circuit breaker is open. The delivery is deferred until the breaker lets a probe through.',
   probe_in_flight:
     'The circuit breaker of its endpoint is half open. One delivery is sent as a probe, and this one is deferred until the probe has ended.',
-  rate_limit: `The rate limit of its schedule defers the delivery. ${RESERVED}`,
+  // It is that of its schedule, or that of notifications.
+  rate_limit: `A rate limit defers the delivery. ${RESERVED}`,
   retry_budget: `The retry budget of its endpoint defers the retry. ${RESERVED}`,
   rate_limit_or_retry_budget: `The rate limit of its schedule or the retry budget of its endpoint defers the retry. ${RESERVED}`,
   deferred: 'The gate of its endpoint (circuit breaker, rate limit) has deferred the delivery.',

@@ -111,11 +111,14 @@ async function openDataHarness(
       idempotency: new Idempotency(store, clock),
       insight: store.insight,
       jobs: store.jobs,
+      alerts: store.alerts,
       timers: systemTimers,
       httpAllowed: false,
       node: 'node-1',
       isCluster,
+      dashboard: 'https://sched.example/dashboard',
       wakeReplays: () => void wakes.push(true),
+      wakeAlerts: () => void wakes.push(true),
     }),
     auditor: async (action, act) => {
       const answer = await act();

@@ -118,7 +118,9 @@ async function openDashboard(
           localSignIn: null,
           httpAllowed: false,
           isCluster: false,
+          dashboard: 'https://sched.example/dashboard',
           wakeReplays: () => {},
+          wakeAlerts: () => {},
           pageFolder: builtPage(directory),
         }),
       );

@@ -4,10 +4,12 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Listed } from '#src/control/http/contract.ts';
+import { beginIncident } from '#src/domain/alert-incident.ts';
 import { CLOSED } from '#src/domain/breaker.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
-import { IdMint } from '#src/domain/id.ts';
+import { IdMint, parseId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { NO_STATS } from '#src/domain/stats.ts';
 import { Builders, HOURLY, seededBytes } from '#test/store-contract/builders.ts';
 import { useDashboard } from './harness.ts';
@@ -30,6 +32,8 @@ interface Ids {
   readonly endpoints: string;
   readonly replays: string;
   readonly attempts: string;
+  readonly incidents: string;
+  readonly messages: string;
 }
 let ids: Ids;
 
@@ -69,8 +73,36 @@ beforeAll(async () => {
   );
   const job = await create('replays', { status: 'dead_letter', expected: 1 });
   const attempts = claimed.delivery.claim.attemptId;
-  ids = { schedules: schedule, deliveries: pending.id, endpoints: endpoint, replays: job, attempts };
+  const alerts = await addAlerts(partition, build);
+  ids = {
+    schedules: schedule,
+    deliveries: pending.id,
+    endpoints: endpoint,
+    replays: job,
+    attempts,
+    ...alerts,
+  };
 });
+
+/** A channel whose URL nobody sees, and an incident of an endpoint. */
+async function addAlerts(
+  partition: Partition,
+  build: Builders,
+): Promise<Pick<Ids, 'incidents' | 'messages'>> {
+  const { admin, store } = dashboard();
+  const create = async (path: string, body: object) =>
+    (await admin.post<{ readonly id: string }>(`${PLACE}/alerts/${path}`, body)).json.id;
+  const url = `https://alerts.example/${MARKER}?token=${MARKER}`;
+  const channel = await create('channels', { kind: 'webhook', name: 'ops', url });
+  const id = parseId('alc', await create('conditions', { kind: 'breaker_opened', channel_ids: [channel] }));
+  const condition = id && (await store.alerts.findCondition(partition, id));
+  if (condition === null) throw new Error('There is no such condition.');
+  const incidents = build.ids.mint('inc', build.now);
+  const finding = { endpoint: endpointKeyOf({ endpointId: null, url: INLINE }), count: null };
+  const incident = beginIncident(condition, incidents, finding, null, build.now);
+  await store.alerts.addIncident({ condition, incident, messages: [] });
+  return { incidents, messages: await create(`channels/${channel}/test`, {}) };
+}
 
 /** Every path that a viewer may GET, with ids that exist. */
 function paths(): readonly string[] {
@@ -80,7 +112,7 @@ function paths(): readonly string[] {
   return [
     ...shown.map((pattern) => {
       const path = pattern.replace('p/:project/:mode/', '');
-      const [kind = ''] = path.split('/', 1);
+      const [, kind = ''] = /(\w+)\/:id/.exec(path) ?? [];
       return path === pattern ? path : `${PLACE}/${path.replace(':id', ids[kind as keyof Ids])}`;
     }),
     `${PLACE}/endpoints?include_archived=true`,

@@ -5,7 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Listed } from '#src/control/http/contract.ts';
-import { IdMint } from '#src/domain/id.ts';
+import { ALERT_CHANNELS_MAX } from '#src/domain/alert.ts';
+import { beginIncident } from '#src/domain/alert-incident.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { IdMint, parseId } from '#src/domain/id.ts';
 import type { Role } from '#src/domain/role.ts';
 import { responseContext } from '#src/domain/sealing-contexts.ts';
 import { Builders, FAILURE, HOURLY, REDIRECT } from '#test/store-contract/builders.ts';
@@ -270,6 +273,70 @@ export const MATRIX: Readonly<Record<string, Entry>> = {
     prepare: (prepared) => prepared.of('job'),
   },
 
+  'GET p/:project/:mode/alerts/channels': { needs: 'viewer', status: 200, prepare: nothing },
+  'POST p/:project/:mode/alerts/channels': {
+    needs: 'admin',
+    status: 201,
+    prepare: async (prepared) => ({ body: await prepared.newAlertChannel() }),
+  },
+  'PATCH p/:project/:mode/alerts/channels/:id': {
+    needs: 'admin',
+    status: 200,
+    prepare: async (prepared) => ({ id: await prepared.alertChannel(), body: { name: prepared.newName() } }),
+  },
+  'POST p/:project/:mode/alerts/channels/:id/remove': {
+    needs: 'admin',
+    status: 200,
+    prepare: (prepared) => prepared.of('alertChannel'),
+  },
+  'POST p/:project/:mode/alerts/channels/:id/reveal': {
+    needs: 'admin',
+    status: 200,
+    prepare: (prepared) => prepared.of('alertChannel'),
+  },
+  'POST p/:project/:mode/alerts/channels/:id/test': {
+    needs: 'operator',
+    status: 201,
+    prepare: (prepared) => prepared.of('alertChannel'),
+  },
+  'GET p/:project/:mode/alerts/messages/:id': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('alertMessage'),
+  },
+  'GET p/:project/:mode/alerts/conditions': { needs: 'viewer', status: 200, prepare: nothing },
+  'POST p/:project/:mode/alerts/conditions': {
+    needs: 'admin',
+    status: 201,
+    prepare: async (prepared) => {
+      const terms = { threshold: 10, window_minutes: 5, enabled: true };
+      return {
+        body: { kind: 'deliveries_failed', ...terms, channel_ids: [await prepared.alertChannel()] },
+      };
+    },
+  },
+  'PATCH p/:project/:mode/alerts/conditions/:id': {
+    needs: 'admin',
+    status: 200,
+    prepare: async (prepared) => ({ id: await prepared.alertCondition(), body: { enabled: false } }),
+  },
+  'POST p/:project/:mode/alerts/conditions/:id/remove': {
+    needs: 'admin',
+    status: 200,
+    prepare: (prepared) => prepared.of('alertCondition'),
+  },
+  'GET p/:project/:mode/alerts/incidents': { needs: 'viewer', status: 200, prepare: nothing },
+  'GET p/:project/:mode/alerts/incidents/:id': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('incident'),
+  },
+  'GET p/:project/:mode/alerts/incidents/:id/messages': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('incident'),
+  },
+
   'GET p/:project/:mode/overview': { needs: 'viewer', status: 200, prepare: nothing },
   'GET p/:project/:mode/upcoming': { needs: 'viewer', status: 200, prepare: nothing },
 };
@@ -285,7 +352,11 @@ type Kind =
   | 'endedDelivery'
   | 'retriedDelivery'
   | 'attempt'
-  | 'job';
+  | 'job'
+  | 'alertChannel'
+  | 'alertCondition'
+  | 'alertMessage'
+  | 'incident';
 
 /** Creates the objects of the calls. */
 export class Preparations {
@@ -395,6 +466,46 @@ export class Preparations {
     const { admin } = this.#dashboard;
     const { json } = await admin.get<Listed<{ id: string }>>(`${PROJECT_PATH}/replays`);
     for (const { id } of json.data) await admin.post(`${PROJECT_PATH}/replays/${id}/stop`);
+  }
+
+  /** The body of a new channel. A project has 20 at most, so earlier ones make room. */
+  async newAlertChannel(): Promise<object> {
+    const { admin } = this.#dashboard;
+    const path = `${PROJECT_PATH}/alerts`;
+    const list = async (name: string) =>
+      (await admin.get<Listed<{ id: string }>>(`${path}/${name}`)).json.data;
+    if ((await list('channels')).length >= ALERT_CHANNELS_MAX - 1) {
+      for (const name of ['conditions', 'channels']) {
+        for (const { id } of await list(name)) await admin.post(`${path}/${name}/${id}/remove`);
+      }
+    }
+    return { kind: 'webhook', name: this.newName(), url: 'https://receiver.example/alerts?key=hidden' };
+  }
+
+  async alertChannel(): Promise<string> {
+    return this.#post(`${PROJECT_PATH}/alerts/channels`, await this.newAlertChannel());
+  }
+
+  async alertCondition(): Promise<string> {
+    const condition = { kind: 'breaker_opened', channel_ids: [await this.alertChannel()] };
+    return this.#post(`${PROJECT_PATH}/alerts/conditions`, condition);
+  }
+
+  async alertMessage(): Promise<string> {
+    return this.#post(`${PROJECT_PATH}/alerts/channels/${await this.alertChannel()}/test`, {});
+  }
+
+  async incident(): Promise<string> {
+    const { store } = this.#dashboard;
+    const project = await store.findProject(PROJECT);
+    const id = parseId('alc', await this.alertCondition());
+    const found = project && id && (await store.alerts.findCondition(project.partitions.test, id));
+    if (!found) throw new Error('There is no condition.');
+    const begun = this.#ids.mint('inc', found.createdAt);
+    const finding = { endpoint: 'https://receiver.example/' as EndpointKey, count: null };
+    const incident = beginIncident(found, begun, finding, null, found.createdAt);
+    await store.alerts.addIncident({ condition: found, incident, messages: [] });
+    return begun;
   }
 
   async #post(path: string, body: object): Promise<string> {

@@ -1,17 +1,22 @@
 /**
  * A month of history for screenshots, written into the store while the service is stopped: stats for the charts, and a
- * schedule that fired every hour since yesterday, with some failures. Tests create their own data.
+ * schedule that fired every hour since yesterday, with some failures, and incidents that are over. Tests create their
+ * own data.
  */
 
 import { readControlSettings } from '#src/app/config.ts';
 import { openStore } from '#src/app/open-store.ts';
-import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { AlertChannel, AlertCondition } from '#src/domain/alert.ts';
+import { beginIncident, type IncidentMessageKind } from '#src/domain/alert-incident.ts';
+import { afterAttempt, createMessage } from '#src/domain/alert-message.ts';
+import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { HOUR_MS, LATENESS_CLASSES, MINUTE_MS, type Stats, type StatsSpanMs } from '#src/domain/stats.ts';
 import type { SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
+import { incidentContent } from '#src/texts/alert-text.ts';
 import { storeSettings } from '#test/process/store-in-use.ts';
 import { Builders, REDIRECT, SUCCESS, seededBytes } from '#test/store-contract/builders.ts';
 
@@ -39,6 +44,7 @@ export async function writeSampleHistory(dataDir: string): Promise<void> {
       endpointStats(test, now),
     );
     await writeHourly(store, test, now);
+    await writeIncidents(store, test, now);
   } finally {
     await store.close();
   }
@@ -71,6 +77,7 @@ function statsOf(at: Instant, spanMs: number, step: number): Stats {
     expired,
     succeeded: Math.max(0, fired - retried - deadLettered - expired),
     lateness: latenessOf(fired, isBad, noise),
+    downtimeSkips: 0,
   };
 }
 
@@ -127,4 +134,54 @@ async function writeHourly(store: Store, partition: Partition, now: number): Pro
     schedule = next.schedule;
     waiting = next.next;
   }
+}
+
+const INCIDENTS = 30;
+const INCIDENTS_EVERY_MS = 7 * HOUR_MS;
+
+/** Incidents of a condition whose channel was removed since. Of every third one the messages failed. */
+async function writeIncidents({ alerts }: Store, partition: Partition, now: number): Promise<void> {
+  const ids = new IdMint(seededBytes(now + 1));
+  const first = instant(now - INCIDENTS * INCIDENTS_EVERY_MS);
+  const times = { createdAt: first, updatedAt: first, revision: 1 };
+  const channel: AlertChannel = {
+    partition,
+    id: ids.mint('chn', first),
+    kind: 'webhook',
+    name: 'pager',
+    // Nothing is sent there any more.
+    sealedUrl: new Uint8Array(),
+    shownUrl: 'https://pager.example/…',
+    ...times,
+  };
+  await alerts.addChannel(channel);
+  const condition: AlertCondition = {
+    partition,
+    id: ids.mint('alc', first),
+    kind: 'breaker_opened',
+    threshold: null,
+    windowMinutes: null,
+    channelIds: [channel.id],
+    enabled: true,
+    ...times,
+  };
+  await alerts.addCondition(condition);
+  for (let nth = 0; nth < INCIDENTS; nth++) {
+    const at = instant(first + nth * INCIDENTS_EVERY_MS);
+    const finding = { endpoint: BUSY_URLS[nth % BUSY_URLS.length] as EndpointKey, count: null };
+    const begun = beginIncident(condition, ids.mint('inc', at), finding, null, at);
+    const endedAt = instant(at + (6 + ((nth * 37) % 200)) * MINUTE_MS);
+    const place = { project: 'default', mode: 'test', dashboard: null } as const;
+    const message = (kind: IncidentMessageKind, sentAt: Instant) => {
+      const content = incidentContent(kind, begun, place);
+      const given = { partition, incidentId: begun.id, channelId: channel.id, kind, content } as const;
+      const created = createMessage({ ...given, id: ids.mint('dlv', sentAt) }, sentAt);
+      const result = nth % 3 === 0 ? REDIRECT : SUCCESS;
+      return afterAttempt(created, result, instant(sentAt + ATTEMPT_MS));
+    };
+    const messages = [message('opened', at), message('closed', endedAt)];
+    await alerts.addIncident({ condition, incident: { ...begun, endedAt }, messages });
+  }
+  await alerts.removeCondition(condition, instant(now));
+  await alerts.removeChannel(channel);
 }

@@ -31,7 +31,7 @@ import { audit } from './audit.ts';
 
 export const TEST_KEY = 'sk_test_deliveryDELIVERY0123456789';
 export const LIVE_KEY = 'sk_live_deliveryDELIVERY0123456789';
-export const SIGNING_SECRET = 'whsec_deliveryDELIVERY0123456789';
+export const SIGNING_SECRET = 'whsec_deliveryDELIVERY0123456789secret';
 
 export const SETTINGS = {
   SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY,

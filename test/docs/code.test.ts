@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { openApiDocument } from '#src/api/contract/openapi.ts';
 import { ReferenceDocument } from '#src/api/reference/document.ts';
-import { RECEIVER_SAMPLE, samplesOf } from '#src/api/reference/samples.ts';
+import { receiverSample, samplesOf } from '#src/api/reference/samples.ts';
 import { type Block, PAGES, ROOT } from './pages.ts';
 import { readersProject, SDK_SOURCES, write } from './project.ts';
 
@@ -63,13 +63,15 @@ function referenceSamples(): readonly Block[] {
         .map(({ code }) => ({ name: `${operation.id}-${at}`, code })),
     );
   });
-  return [...samples, { name: 'receiver', code: RECEIVER_SAMPLE }].map(({ name, code }) => ({
-    place: `docs-page-${name}`,
-    line: 1,
-    language: 'ts',
-    mark: '',
-    text: code,
-  }));
+  return [...samples, ...document.webhooks.map(({ id }) => ({ name: id, code: receiverSample(id) }))].map(
+    ({ name, code }) => ({
+      place: `docs-page-${name}`,
+      line: 1,
+      language: 'ts',
+      mark: '',
+      text: code,
+    }),
+  );
 }
 
 const USES_SDK = /@sched\/sdk|DeduplicationStore/;

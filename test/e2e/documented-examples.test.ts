@@ -1,5 +1,6 @@
 /** The examples of `docs/openapi.json` are what the service really takes and answers. */
 import { describe, expect, test } from 'vitest';
+import { startCheapest } from '#test/process/run-command.ts';
 import type { Answer } from './client.ts';
 import { DOCUMENT } from './document.ts';
 import { OK, SERVER_ERROR } from './drive.ts';
@@ -7,7 +8,13 @@ import { expectStatus } from './expectations.ts';
 import { useSched } from './harness.ts';
 import { type Delivery, type ErrorBody, ONE_SHOT, PROFILE, URL } from './resources.ts';
 
-const { api, anonymous, drive } = useSched();
+/** No secret is whsec_ and base64, so that `standard_webhooks` is refused. */
+const { api, anonymous, drive } = useSched(({ env, ...options }) =>
+  startCheapest({
+    ...options,
+    env: { ...env, SCHED_BOOTSTRAP_SIGNING_SECRET: 'a free text of the operator' },
+  }),
+);
 
 type Cause = () => Promise<Answer>;
 
@@ -81,6 +88,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   },
   invalid_name: create({ name: 'nightly report' }),
   invalid_response_excerpt: profile({ response_excerpt: 100_000 }),
+  invalid_notify: create({ notify: { endpoint_id: 'ep_01m7f3gs00zqgw5m2r7n9x0abc', on: ['failed'] } }),
   profile_in_use: async () => {
     const endpoint_id = await newId('/v1/endpoints', PROFILE);
     await newId('/v1/schedules', { endpoint_id, delay: '5m' });
@@ -113,6 +121,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   invalid_timeout: profile({ timeout: 30 }),
   invalid_retry_budget: profile({ retry_budget: { rate: 10 } }),
   invalid_rate_limit: create({ rate_limit: 5 }),
+  invalid_signature: profile({ standard_webhooks: true }),
   invalid_breaker_policy: profile({ breaker_policy: { threshold: 5 } }),
 };
 

@@ -79,7 +79,8 @@ export class Drive {
     const { store, partition } = await this.#open();
     const deliveryId = parseId('dlv', id);
     const delivery = deliveryId && (await store.findDelivery(partition, deliveryId));
-    const view = delivery && (await store.findSchedule(partition, delivery.scheduleId));
+    const scheduleId = delivery?.scheduleId ?? null;
+    const view = scheduleId === null ? null : await store.findSchedule(partition, scheduleId);
     if (delivery === null || view === null) throw new Error(`There is no delivery ${id}.`);
     return { store, delivery, view };
   }

@@ -40,6 +40,8 @@ describe('POST /endpoints', () => {
       rate_limit: null,
       breaker_policy: null,
       response_excerpt: null,
+      notify: null,
+      standard_webhooks: false,
       metadata: {},
       version: 1,
       archived: false,
@@ -72,6 +74,8 @@ describe('POST /endpoints', () => {
       'the largest breaker policy',
       { breaker_policy: { threshold: 1000, base_open: '24h', max_open: '24h', probe_timeout: '24h' } },
     ],
+    ['signatures of Standard Webhooks', { standard_webhooks: true }],
+    ['no signatures of Standard Webhooks', { standard_webhooks: false }],
     ['50 labels', { metadata: labels(50) }],
   ];
   it.each(accepted)('%s', async (_what, fields) => {
@@ -94,7 +98,7 @@ describe('POST /endpoints', () => {
 
   it('null means absent', async () => {
     const nothing = { method: null, headers: null, timeout: null, retry_policy: null, retry_budget: null };
-    const more = { rate_limit: null, breaker_policy: null, metadata: null };
+    const more = { rate_limit: null, breaker_policy: null, standard_webhooks: null, metadata: null };
     const shown = await createdProfile(api, { ...PROFILE, ...nothing, ...more });
     expect(shown).toMatchObject({ method: 'POST', retry_policy: DEFAULT_RETRY_POLICY, breaker_policy: null });
   });
@@ -166,6 +170,7 @@ const REFUSED: readonly Refused[] = [
       ]),
     ],
   ],
+  ['standard_webhooks', 400, 'invalid_request', ['true', 'yes', 1, 0, [], {}]],
   ['metadata', 400, 'invalid_request', NOT_STRING_MAP],
   ['metadata', 422, 'too_many_labels', [labels(51)]],
 ];
@@ -210,6 +215,7 @@ describe('PATCH /endpoints/{id} is sparse', () => {
     retry_budget: { rate: 1, burst: 2 },
     rate_limit: { per_second: 3 },
     breaker_policy: BREAKER,
+    standard_webhooks: true,
     metadata: { team: 'billing', env: 'prod' },
   };
 
@@ -230,6 +236,7 @@ describe('PATCH /endpoints/{id} is sparse', () => {
       { breaker_policy: { ...BREAKER, threshold: 9 } },
       { breaker_policy: { ...BREAKER, threshold: 9 } },
     ],
+    ['standard_webhooks', { standard_webhooks: false }, { standard_webhooks: false }],
     ['metadata, replaced as a whole', { metadata: { team: 'ops' } }, { metadata: { team: 'ops' } }],
     ['nothing', {}, {}],
     ['unknown fields', { version: 7, archived: true, id: UNKNOWN.endpoint }, {}],
@@ -253,6 +260,14 @@ describe('PATCH /endpoints/{id} is sparse', () => {
     const before = await createdProfile(api, whole);
     const after = await patchedProfile(api, before.id, change);
     expect(after).toEqual({ ...before, ...change, version: 2, updated_at: after.updated_at });
+  });
+
+  it('null ends the signatures of Standard Webhooks', async () => {
+    const { id } = await createdProfile(api, whole);
+    expect(await patchedProfile(api, id, { standard_webhooks: null })).toMatchObject({
+      standard_webhooks: false,
+      version: 2,
+    });
   });
 
   it('null removes headers and labels, and resets the retry policy to its defaults', async () => {

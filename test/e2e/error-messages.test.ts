@@ -141,7 +141,7 @@ describe('the state of the object', () => {
     const used = await api.post(`/v1/endpoints/${id}/archive`);
     expectError(used, 409, 'profile_in_use');
     expect(messageOf(used)).toBe(
-      'An active or paused schedule still uses this endpoint profile. Cancel those schedules first, then archive the profile.',
+      'An active or paused schedule still uses or notifies this endpoint profile, or another profile notifies it. Cancel or change those first, then archive the profile.',
     );
     const url = await api.patch(`/v1/schedules/${schedule.id}`, { endpoint: URL });
     expectError(url, 400, 'multiple_endpoint', 'endpoint');

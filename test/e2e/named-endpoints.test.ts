@@ -30,6 +30,7 @@ const FULL = {
   rate_limit: { per_second: 5 },
   breaker_policy: { threshold: 3, base_open: '10s', max_open: '1m', probe_timeout: '5s' },
   response_excerpt: 512,
+  standard_webhooks: true,
   metadata: { team: 'billing', env: 'prod' },
 };
 
@@ -83,6 +84,7 @@ describe('PUT /v1/endpoints/named/{name}', () => {
     ['rate_limit', { rate_limit: null }, { rate_limit: null }],
     ['breaker_policy', { breaker_policy: null }, { breaker_policy: null }],
     ['response_excerpt', { response_excerpt: 0 }, { response_excerpt: 0 }],
+    ['standard_webhooks', { standard_webhooks: null }, { standard_webhooks: false }],
     ['metadata', { metadata: null }, { metadata: {} }],
   ])('changes %s, with a new version', async (field, change, shown) => {
     const name = newName();

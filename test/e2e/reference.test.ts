@@ -86,6 +86,7 @@ describe('/openapi.json', () => {
         'schedule_id',
         'endpoint_id',
         'replay_of',
+        'notification_of',
         'created_after',
         'created_before',
       ],

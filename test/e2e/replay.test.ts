@@ -97,6 +97,8 @@ describe('dead_letter, expired and succeeded: a new delivery is created, and the
       error: null,
       idempotency_key: original.idempotency_key,
       replay_of: original.id,
+      notification_of: null,
+      notify: null,
       endpoint_id: null,
       endpoint_version: null,
       created_at: fresh.created_at,

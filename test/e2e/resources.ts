@@ -33,9 +33,15 @@ export interface Schedule {
   readonly idempotency_key: string | null;
   readonly retry_policy: RetryPolicy;
   readonly rate_limit: { readonly per_second: number } | null;
+  readonly notify: Notify | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly created_at: string;
   readonly updated_at: string;
+}
+
+export interface Notify {
+  readonly endpoint_id: string | null;
+  readonly on: readonly string[];
 }
 
 export interface Delivery {
@@ -56,6 +62,8 @@ export interface Delivery {
   readonly error: string | null;
   readonly idempotency_key: string;
   readonly replay_of: string | null;
+  readonly notification_of: string | null;
+  readonly notify: Notify | null;
   readonly endpoint_id: string | null;
   readonly endpoint_version: number | null;
   readonly created_at: string;
@@ -90,6 +98,7 @@ export interface Endpoint {
   readonly retry_budget: { readonly rate: number; readonly burst: number } | null;
   readonly rate_limit: { readonly per_second: number } | null;
   readonly breaker_policy: object | null;
+  readonly standard_webhooks: boolean;
   readonly metadata: Readonly<Record<string, string>>;
   readonly version: number;
   readonly archived: boolean;

@@ -56,6 +56,18 @@ it('what an older node does not know is unavailable while it lives, and changes 
   expectStatus(await put('/v1/schedules/named/job', RECURRING), 201);
 });
 
+it('the newest field of a body decides, whatever else it has', async () => {
+  await drive.startNode('0.2.9');
+  const body = { ...PROFILE, name: 'beside', standard_webhooks: true };
+  expectError(await until(503, () => api.post('/v1/endpoints', body)), 503, 'unavailable');
+  const raw = JSON.stringify({ ...PROFILE, standard_webhooks: true });
+  expectError(await api.send('PUT', '/v1/endpoints/named/beside', { raw }), 503, 'unavailable');
+  const { name, standard_webhooks } = await createdProfile(api, { ...PROFILE, name: 'beside' });
+  expect([name, standard_webhooks]).toEqual(['beside', false]);
+  await drive.endNode();
+  expectStatus(await until(200, () => api.send('PUT', '/v1/endpoints/named/beside', { raw })), 200);
+});
+
 it('a node of the same version or a newer one changes nothing', async () => {
   await drive.startNode('99.0.0');
   expectStatus(await until(201, () => api.post('/v1/schedules', { ...ONE_SHOT, name: 'beside' })), 201);

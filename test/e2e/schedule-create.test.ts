@@ -44,6 +44,7 @@ describe('a schedule with only a destination and a timing', () => {
       idempotency_key: null,
       retry_policy: DEFAULT_RETRY_POLICY,
       rate_limit: null,
+      notify: null,
       metadata: {},
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: shown.created_at,
@@ -87,6 +88,8 @@ describe('a schedule with only a destination and a timing', () => {
       error: null,
       idempotency_key: pending.id,
       replay_of: null,
+      notification_of: null,
+      notify: null,
       endpoint_id: null,
       endpoint_version: null,
       created_at: shown.created_at,
@@ -223,6 +226,7 @@ describe('null means absent on create', () => {
     'retry_policy',
     'rate_limit',
     'jitter',
+    'notify',
     'metadata',
   ];
   it.each(nullable)('%s', async (field) => {

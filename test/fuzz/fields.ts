@@ -180,6 +180,7 @@ export function endpointWrite(prng: Prng, secret: string, isCreate: boolean): Me
       'breaker_policy',
       prng.pick(['{"threshold":1000,"base_open":"24h","max_open":"1ns","probe_timeout":"1s"}', 'null']),
     ],
+    ['standard_webhooks', prng.pick(['true', 'false', 'null'])],
     ['metadata', metadata(prng)],
     ['__proto__', anyObject(prng, 1)],
   ];
@@ -221,6 +222,7 @@ export const WRONG_TYPES: Readonly<Record<string, readonly [code: ErrorCode, wro
     'invalid_breaker_policy',
     (prng) => (prng.chance(0.3) ? '{"threshold":5}' : notObject(prng)),
   ],
+  standard_webhooks: ['invalid_request', (prng) => prng.pick(['0', '1', '"true"', '[]', '{}'])],
   metadata: ['invalid_request', (prng) => (prng.chance(0.2) ? '{"a":"\\u0000"}' : notStringMap(prng))],
 };
 
@@ -253,6 +255,7 @@ export const ENDPOINT_FIELDS = [
   'retry_budget',
   'rate_limit',
   'breaker_policy',
+  'standard_webhooks',
   'metadata',
 ] as const;
 

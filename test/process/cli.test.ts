@@ -373,7 +373,7 @@ describe('wrong usage: exit code 2 and one line', () => {
 });
 
 test.concurrent('--version and --help', async () => {
-  expect(await runSched(['--version'])).toEqual({ code: 0, stdout: '0.2.0\n', stderr: '' });
+  expect(await runSched(['--version'])).toEqual({ code: 0, stdout: '0.3.0\n', stderr: '' });
   const help = await runCommand(['--help']);
   expect(help.code).toBe(0);
   for (const command of ['serve', 'migrate', 'project', 'key', 'secret'])

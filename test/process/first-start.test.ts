@@ -167,6 +167,34 @@ describe('keys and a secret from the environment', () => {
     expect(stderr).toMatch(/^sched: SCHED_BOOTSTRAP_LIVE_KEY .*another project\.\n$/);
   });
 
+  test('a secret that is not whsec_ and base64 is a bad setting while a profile uses Standard Webhooks', async () => {
+    const dataDir = temporaryDirectory();
+    await using first = await startInThread({ dataDir });
+    const headers = { authorization: `Bearer ${first.testKey}` };
+    const post = async (url: string, path: string, body: object) => {
+      const answer = await fetch(`${url}/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return (await answer.json()) as { readonly id: string };
+    };
+    const profile = { url: 'https://example.com/hook', standard_webhooks: true };
+    const { id } = await post(first.url, '/endpoints', profile);
+    await first.stop();
+
+    const env = { SCHED_BOOTSTRAP_SIGNING_SECRET: SECRET };
+    const { code, stderr } = await runCommand(['serve'], { dataDir, env: { ...env, SCHED_PORT: '0' } });
+    expect([code, stderr]).toEqual([
+      2,
+      `sched: SCHED_BOOTSTRAP_SIGNING_SECRET must be whsec_ and base64, because the endpoint profile ${id} uses Standard Webhooks.\n`,
+    ]);
+    const fitting = {
+      SCHED_BOOTSTRAP_SIGNING_SECRET: 'whsec_b2YgdGhlIG9wZXJhdG9yLCBhdCBsZWFzdCAyNCBieXRlcw==',
+    };
+    await using second = await startInThread({ dataDir, env: fitting });
+    await post(second.url, `/endpoints/${id}/archive`, {});
+    await second.stop();
+    await using third = await startInThread({ dataDir, env });
+    expect(third.output.stdout).toMatch(onlyTheAddress);
+  });
+
   test('an empty setting counts as unset', async () => {
     // PostgreSQL cannot be used without a master key.
     const names = [...Object.keys(PROVIDED), 'SCHED_LOG_LEVEL', ...(IS_POSTGRES ? [] : ['SCHED_MASTER_KEY'])];

@@ -19,6 +19,7 @@ const EXPLAINED: readonly (readonly [request: string, errors: readonly string[]]
   ["{ endpoint: 'a', delay: '5m', timezone: 'UTC' }", ["property 'timezone'", 'OnlyWithCronOrLocalFireAt']],
   ["{ endpoint: 'a', delay: '5m', body: '', json: {} }", ["property 'json'", "type 'EitherBodyOrJson'"]],
   ["{ endpoint: 'a', delay: '5m', ttl: true }", ["'string | number | null | undefined'"]],
+  ["{ endpoint: 'a', delay: '5m', notify: { on: ['expired'] } }", ["type 'EmptyWithoutEndpointId'"]],
   ["{ endpoint: 'a', delay: '5m', timeout: '5s' }", ["'timeout' does not exist"]],
 ];
 

@@ -3,24 +3,30 @@
  * other way round. `input-types.test.ts` checks the text of the compiler's errors.
  */
 import type {
+  Alert,
   BreakerPolicyInput,
   Destination,
   EndpointCreate,
   EndpointPut,
   EndpointUpdate,
+  Incident,
   ListDeliveriesQuery,
+  NotifyInput,
   Payload,
   RetryPolicyInput,
+  Schedule,
   ScheduleCreate,
   SchedulePut,
   ScheduleReschedule,
   ScheduleUpdate,
   Timing,
 } from '#sdk/index.ts';
+import { isAlert, isNotification } from '#sdk/index.ts';
 
 declare const maybe: string | undefined;
 declare const isRecurring: boolean;
 declare const unknownValue: unknown;
+declare const schedule: Schedule;
 const endpoint = 'https://example.com/hook';
 const at = new Date(0);
 
@@ -39,6 +45,8 @@ export const accepted: readonly ScheduleCreate[] = [
   { endpoint, delay: '5m', json: unknownValue },
   { endpoint, delay: '5m', json: null, headers: { 'X-Tenant': 'acme' } },
   { endpoint, delay: '5m', retry_policy: { base: 5_000, max: '1h', jitter: false } },
+  { endpoint, delay: '5m', notify: { endpoint_id: 'ep_1', on: ['dead_letter', 'expired'] } },
+  { endpoint, delay: '5m', notify: { on: [] } },
   // A field may be undefined or null, which is the same as leaving it out.
   {
     endpoint,
@@ -92,6 +100,12 @@ export const refused: readonly ScheduleCreate[] = [
   { endpoint, local_fire_at: at },
   // @ts-expect-error: true or false
   { endpoint, delay: '5m', retry_policy: { jitter: 5_000 } },
+  // @ts-expect-error: nobody to tell
+  { endpoint, delay: '5m', notify: { on: ['expired'] } },
+  // @ts-expect-error: no such outcome
+  { endpoint, delay: '5m', notify: { endpoint_id: 'ep_1', on: ['canceled'] } },
+  // @ts-expect-error: no outcomes
+  { endpoint, delay: '5m', notify: { endpoint_id: 'ep_1' } },
   // @ts-expect-error: no such method
   { endpoint, delay: '5m', method: 'HEAD' },
   // @ts-expect-error: a text
@@ -103,6 +117,9 @@ export const refused: readonly ScheduleCreate[] = [
 export const changes: readonly ScheduleUpdate[] = [
   {},
   { ttl: null, retry_policy: { base: 1_000 } },
+  { notify: null },
+  // What the service answers can be sent again.
+  { notify: schedule.notify },
   // @ts-expect-error: use reschedule
   { cron: '0 9 * * *' },
   // @ts-expect-error: the body of a schedule stays
@@ -148,10 +165,49 @@ export const endpointsPut: readonly EndpointPut[] = [
   // @ts-expect-error: the name is the first argument
   { url: endpoint, name: 'billing-hooks' },
 ];
-export const endpointChanges: readonly EndpointUpdate[] = [{}, { timeout: null }, { timeout: 5_000 }];
+export const endpointChanges: readonly EndpointUpdate[] = [
+  {},
+  { timeout: null },
+  { timeout: 5_000 },
+  { notify: { endpoint_id: 'ep_1', on: ['succeeded'] } },
+];
 
 export const queries: readonly ListDeliveriesQuery[] = [
   { created_after: at, created_before: '2027-01-01T09:00:00Z' },
+  { notification_of: 'dlv_1' },
   // @ts-expect-error: an instant is no number
   { created_after: 5 },
 ];
+
+export const notified: readonly (NotifyInput | null)[] = [null, { endpoint_id: 'ep_1', on: [] }];
+
+/** The type of a notification tells the status of its delivery. */
+export function describeNotification(body: unknown): 'dead_letter' | 'expired' | 'succeeded' | null {
+  if (!isNotification(body)) return null;
+  switch (body.type) {
+    case 'delivery.succeeded':
+      return body.data.delivery.status;
+    case 'delivery.dead_letter': {
+      const status: 'dead_letter' = body.data.delivery.status;
+      return status;
+    }
+    case 'delivery.expired':
+      return body.data.delivery.status;
+  }
+}
+
+/** Only a test has no incident, and only one that is over has an end. */
+export function endOf(body: unknown): string | Incident | null {
+  if (!isAlert(body)) return null;
+  const alert: Alert = body;
+  switch (alert.type) {
+    case 'alert.opened':
+    case 'alert.reminder':
+      return alert.data.incident;
+    case 'alert.closed':
+      return alert.data.incident.closed_at;
+    case 'alert.test':
+      // @ts-expect-error: always null
+      return alert.data.incident.id;
+  }
+}

@@ -37,9 +37,18 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
     'SECRETS_MAX',
     'Sched',
     'SchedError',
+    'isAlert',
+    'isNotification',
     'verify',
   ],
-  '@sched/sdk/receiver': ['MemoryStore', 'ReceivedDelivery', 'SECRETS_MAX', 'verify'],
+  '@sched/sdk/receiver': [
+    'MemoryStore',
+    'ReceivedDelivery',
+    'SECRETS_MAX',
+    'isAlert',
+    'isNotification',
+    'verify',
+  ],
   '@sched/sdk/fetch': ADAPTER,
   '@sched/sdk/express': [...ADAPTER, 'keepRawBody'],
   '@sched/sdk/fastify': ADAPTER,
@@ -143,9 +152,9 @@ describe.each(nodes)('on %s', (_name, node) => {
 
 /** Uses every entry point with its types. Lines that must not compile are marked. */
 const TYPED = `
-  import { type ErrorCode, type Schedule, Sched, SchedError, type Timing } from '@sched/sdk';
+  import { type Alert, type ErrorCode, isNotification, type NotifyInput, type Schedule, Sched, SchedError, type Timing } from '@sched/sdk';
   import { type DeduplicationStore, MemoryStore, type ReceivedDelivery, verify } from '@sched/sdk/receiver';
-  import { receiver as fetchReceiver } from '@sched/sdk/fetch';
+  import { type Notification, receiver as fetchReceiver } from '@sched/sdk/fetch';
   import { receiver as expressReceiver } from '@sched/sdk/express';
   import { receiver as fastifyReceiver } from '@sched/sdk/fastify';
   import { receiver as honoReceiver } from '@sched/sdk/hono';
@@ -184,6 +193,18 @@ const TYPED = `
     if (!result.ok) throw new TypeError(result.message);
     return schedule.state;
   }
+
+  export function outcomeOf(delivery: ReceivedDelivery): Notification['type'] | Alert['type'] | null {
+    const { notification, alert } = delivery;
+    // @ts-expect-error: the type of the notification is not known
+    const status: 'dead_letter' | undefined = notification?.data.delivery.status;
+    if (notification?.type === 'delivery.dead_letter') status satisfies typeof notification.data.delivery.status | undefined;
+    return notification?.type ?? alert?.type ?? null;
+  }
+  export const reads = (body: unknown): string | null => (isNotification(body) ? body.data.schedule.id : null);
+  export const told: readonly NotifyInput[] = [{ endpoint_id: 'ep_1', on: ['expired'] }, { on: [] }];
+  // @ts-expect-error: nobody to tell
+  export const toldNobody: NotifyInput = { on: ['expired'] };
 
   export function codeOf(error: unknown): ErrorCode | null {
     return error instanceof SchedError ? error.code : null;

@@ -11,6 +11,7 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import { alteringLoads, type Bug, overriding, type Patch, patched, without } from './bug-tools.ts';
 import { NAMED_BUGS } from './named-bugs.ts';
+import { NOTIFICATION_BUGS } from './notification-bugs.ts';
 import type { Observer } from './observer.ts';
 import type { AnyStore } from './watched-store.ts';
 
@@ -78,12 +79,12 @@ const REPLACING_DELIVERIES: ReadonlySet<Step[0]> = new Set([
 export const BUGS: Readonly<Record<string, Bug>> = {
   'no fencing: a delivery is replaced in any state': {
     caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends', 'api', 'punctuality'],
-    firstSeed: 4,
+    firstSeed: 12,
     steps: (steps, observer) => unguarded(REPLACING_DELIVERIES, steps, observer),
   },
   'a claim without its condition': {
     caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends'],
-    firstSeed: 4,
+    firstSeed: 12,
     steps: (steps, observer) => unguarded(new Set(['claimDelivery']), steps, observer),
   },
   'a claim with another id than that of its attempt': {
@@ -96,7 +97,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'settling ignores the state of the schedule': {
     caughtBy: ['settling', 'schedules'],
-    firstSeed: 9,
+    firstSeed: 13,
     steps: without('scheduleInState'),
   },
   'a settled attempt leaves no row': {
@@ -189,12 +190,11 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'gates are never loaded': {
     caughtBy: ['breaker', 'budget', 'rate'],
-    firstSeed: 8,
     store: alteringLoads(() => ({ gate: null })),
   },
   'the breaker takes one failure more to open': {
     caughtBy: ['breaker'],
-    firstSeed: 2,
+    firstSeed: 3,
     store: alteringLoads(({ endpointProfile: profile }) => ({
       endpointProfile: profile?.breakerPolicy
         ? {
@@ -206,28 +206,26 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'the window of the breaker is forgotten: the default is used': {
     caughtBy: ['breaker'],
-    firstSeed: 2,
+    firstSeed: 3,
     store: alteringLoads(({ endpointProfile: profile }) => ({
       endpointProfile: profile && { ...profile, breakerPolicy: null },
     })),
   },
   'the retry budget of the profile is forgotten': {
     caughtBy: ['budget'],
-    firstSeed: 76,
+    firstSeed: 9,
     store: alteringLoads(({ endpointProfile: profile }) => ({
       endpointProfile: profile && { ...profile, retryBudget: null },
     })),
   },
   'the rate limit is forgotten': {
     caughtBy: ['rate'],
-    firstSeed: 2,
-    store: alteringLoads(({ schedule }) => ({ schedule: { ...schedule, rateLimit: null } })),
+    store: alteringLoads(({ schedule }) => ({ schedule: schedule && { ...schedule, rateLimit: null } })),
   },
   'the rate limit is read as half its value': {
     caughtBy: ['reservations'],
-    firstSeed: 2,
     store: alteringLoads(({ schedule }) => ({
-      schedule: {
+      schedule: schedule && {
         ...schedule,
         rateLimit: schedule.rateLimit && { perSecond: schedule.rateLimit.perSecond / 2 },
       },
@@ -245,7 +243,6 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'the timeout of the profile is forgotten': {
     // A stop aborts an attempt that should have timed out before. The breaker then misses a failure.
     caughtBy: ['settling', 'breaker'],
-    firstSeed: 9,
     store: overriding<AnyStore>((store) => ({
       async loadPayloads(deliveries) {
         const messages = await store.loadPayloads(deliveries);
@@ -265,7 +262,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'ending an occurrence unsent does not create the next one': {
     caughtBy: ['schedules'],
-    firstSeed: 17,
+    firstSeed: 2,
     store: overriding<AnyStore>((store) => ({
       endUnsent: (writes) => store.endUnsent(writes.map((write) => ({ ...write, advanced: null }))),
     })),
@@ -282,7 +279,6 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'settling is acknowledged but not stored': {
     caughtBy: ['punctuality', 'stops'],
-    firstSeed: 2,
     store: overriding<AnyStore>((store) => {
       let count = 0;
       return {
@@ -326,19 +322,19 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'all customers share one count of permits': {
     caughtBy: ['fairness', 'punctuality'],
-    firstSeed: 22,
+    firstSeed: 49,
     patch: stopTakingWhile((inFlight) => inFlight >= 24),
   },
   'all customers share one count of body bytes': {
     caughtBy: ['fairness', 'punctuality'],
-    firstSeed: 122,
+    firstSeed: 22,
     egress: countingBodies,
     patch: stopTakingWhile(() => bodyBytesInFlight >= 1_048_576),
   },
   'a body is cut off after 64 KiB': {
     // The signature of such a body is wrong too.
     caughtBy: ['payloads', 'sends'],
-    firstSeed: 17,
+    firstSeed: 10,
     egress: (egress) => ({
       ...egress,
       send: (request, ...rest) =>
@@ -347,7 +343,6 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a cancel is acknowledged but not stored': {
     caughtBy: ['api'],
-    firstSeed: 2,
     store: overriding<AnyStore>((store) => ({
       replaceSchedule: async (replacement) =>
         replacement.schedule.state === 'canceled' ? DONE : store.replaceSchedule(replacement),
@@ -355,19 +350,19 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a pause or cancel misses the other deliveries of the schedule': {
     caughtBy: ['schedules', 'attempts'],
-    firstSeed: 7,
+    firstSeed: 15,
     store: overriding<AnyStore>((store) => ({
       replaceSchedule: (replacement) => store.replaceSchedule({ ...replacement, sweep: null }),
     })),
   },
   'an action is acknowledged before it has reached all deliveries': {
     caughtBy: ['sweeps'],
-    firstSeed: 7,
+    firstSeed: 15,
     store: overriding<AnyStore>(() => ({ findSweep: async () => null })),
   },
   'a repeated API request takes effect twice': {
     caughtBy: ['api'],
-    firstSeed: 4,
+    firstSeed: 16,
     store: overriding<AnyStore>((store) => ({
       addSchedule: (addition) => store.addSchedule({ ...addition, receipt: null }),
     })),
@@ -380,6 +375,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     })),
   },
   ...NAMED_BUGS,
+  ...NOTIFICATION_BUGS,
 };
 
 function waitingAgain(delivery: Delivery): Delivery {

@@ -59,7 +59,7 @@ export class ClientCalls {
       this.#retry(request, times);
       return;
     }
-    const { what, label, partition, contentOf, triggers } = request;
+    const { what, label, partition, contentOf, triggers, notifies } = request;
     this.#clients.trace(`→ ${what}`);
     this.#clients.callSent(request);
     const calledMs = this.#clients.time.elapsedMs;
@@ -80,7 +80,15 @@ export class ClientCalls {
             request.send(service, keep, show),
           )
         : request.send(service, () => null, show).then((finished) => ({ ...finished, replayed: false }));
-    const call = { what, label, ...(contentOf && { contentOf }), ...(triggers && { triggers }), calledMs };
+    const call = {
+      what,
+      partition,
+      label,
+      ...(contentOf && { contentOf }),
+      ...(triggers && { triggers }),
+      ...(notifies && { notifies }),
+      calledMs,
+    };
     asked.then(
       ({ replayed, isUnchanged = false }) =>
         this.#answered(open, { ...call, rendered, error: null, replayed, isUnchanged }),

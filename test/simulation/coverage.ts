@@ -7,6 +7,7 @@ import type { Checker } from './checkers/checker.ts';
 import type { SimulationView } from './checkers/simulation-view.ts';
 import { NAMED_SITUATIONS, namedCoverage } from './named-coverage.ts';
 import { HANGING_HOST, PROMPT_HOST, type SentRequest } from './network.ts';
+import { NOTIFICATION_SITUATIONS, notificationCoverage } from './notification-coverage.ts';
 import { isWaitingStatus } from './observer.ts';
 
 /** This many requests that hang at the same time count as a flood. */
@@ -44,6 +45,7 @@ export const SITUATIONS = [
   'an API call refused',
   'sent beside the flood of another customer',
   ...NAMED_SITUATIONS,
+  ...NOTIFICATION_SITUATIONS,
 ] as const;
 export type Situation = (typeof SITUATIONS)[number];
 
@@ -75,8 +77,9 @@ export function coverageOf(simulation: SimulationView): {
         count(wasClaimed ? 'paused while being sent' : 'paused while waiting');
       if (before.status === 'paused' && isWaitingStatus(after.status)) count('resumed');
       const isHeld = after.status === 'paused' || after.status === 'canceled';
-      const pendingId = observer.schedules.get(after.scheduleId)?.pendingId;
-      if (!wasClaimed && changed && isHeld && sweeping.has(after.scheduleId) && pendingId !== after.id) {
+      const schedule = observer.scheduleOf(after);
+      const isSwept = schedule !== null && sweeping.has(schedule.id) && schedule.pendingId !== after.id;
+      if (!wasClaimed && changed && isHeld && isSwept) {
         count('swept by a later batch');
       }
       if (wasClaimed && after.status === 'retry_scheduled') count('retried');
@@ -127,7 +130,10 @@ export function coverageOf(simulation: SimulationView): {
       }
     },
   };
-  return { checkers: [checker, namedCoverage(simulation, count)], covered };
+  return {
+    checkers: [checker, namedCoverage(simulation, count), notificationCoverage(simulation, count)],
+    covered,
+  };
 }
 
 function isTo({ url }: SentRequest, host: string): boolean {

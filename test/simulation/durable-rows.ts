@@ -27,6 +27,15 @@ const PAYLOAD_VERSIONS = `
   SELECT version, 0 AS isEarlier, NULL AS checkAt FROM payloads WHERE partition = ? AND schedule_id = ?
   UNION ALL SELECT version, 1, check_at FROM earlier_payloads WHERE partition = ? AND schedule_id = ?`;
 
+const RESPONSE = `SELECT status_code AS statusCode, is_truncated AS isTruncated FROM attempt_responses
+  WHERE partition = ? AND delivery_id = ? AND attempt_no = ?`;
+
+/** The beginning of an answer, without the bytes, which are sealed. */
+export interface StoredResponse {
+  readonly statusCode: number;
+  readonly isTruncated: 0 | 1;
+}
+
 /** A version of a schedule's payload. */
 export interface StoredVersion {
   readonly version: number;
@@ -87,6 +96,12 @@ export class DurableRows {
   profile(partition: Partition, id: EndpointId): EndpointProfile | null {
     const row = this.#ask.get<Row>(PROFILE, partition, partition, id);
     return row === undefined ? null : profileIn(row);
+  }
+
+  /** What is kept of the answer to an attempt; null where nothing is. */
+  response(partition: Partition, id: DeliveryId, attemptNo: number): StoredResponse | null {
+    const found = this.#ask.get<StoredResponse>(RESPONSE, partition, id, attemptNo);
+    return found ?? null;
   }
 
   payloadVersions(partition: Partition, id: ScheduleId): readonly StoredVersion[] {

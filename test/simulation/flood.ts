@@ -71,6 +71,7 @@ function onceAt(fireAt: Instant, url: string, label: string, bodyBytes: number):
       jitter: false,
     },
     rateLimit: null,
+    notify: null,
     ...bodyAndLabels(label, bodyBytes),
   };
 }

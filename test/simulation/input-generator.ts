@@ -13,7 +13,7 @@ import type { Timing } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import { bodyBytes, bodyText } from './bodies.ts';
 import { labelsFor } from './contents.ts';
-import { HOSTS } from './network.ts';
+import { HOSTS, UNKNOWN_HOST } from './network.ts';
 
 const CRONS: readonly (readonly [number, string])[] = [
   [1, '* * * * *'],
@@ -111,12 +111,15 @@ export class InputGenerator {
     ]);
   }
 
+  /** Some quick ones allow more attempts than a notification lists. */
   retryPolicy(): RetryPolicy {
     const prng = this.#prng;
+    const maxAttempts = prng.between(1, 6);
+    const base = prng.pick(['0s', '200ms', '1s', '1s', '5s', '30s']);
     return {
-      maxAttempts: prng.between(1, 6),
+      maxAttempts: maxAttempts === 6 && base.startsWith('0s') ? 13 : maxAttempts,
       strategy: 'exponential',
-      base: prng.pick(['0s', '200ms', '1s', '1s', '5s', '30s']),
+      base,
       factor: prng.pick([1, 1.5, 2, 3]),
       max: prng.pick(['1s', '10s', '1m', '1h']),
       jitter: prng.chance(0.5),
@@ -127,7 +130,7 @@ export class InputGenerator {
   headers(label: string): Headers {
     return this.#prng.weighted<Headers>([
       [18, []],
-      [10, [['X-Shop', label]]],
+      [10, [['X-Shop', label], ...webhookId(label)]],
       [
         3,
         [
@@ -176,8 +179,15 @@ export class InputGenerator {
       idempotencyKey: prng.chance(0.3) ? `key-${label}` : null,
       retryPolicy: profile !== null && prng.chance(0.4) ? null : this.retryPolicy(),
       rateLimit: prng.chance(0.2) ? { perSecond: prng.pick([0, 0.2, 1, 5]) } : null,
+      notify: null,
       ...bodyAndLabels(label, bodyBytes(prng)),
     };
+  }
+
+  /** Some profiles name a host that is never found. What goes to them fails again and again, without a breaker. */
+  #profileUrl(label: string): string {
+    const url = this.url();
+    return isOneOf(7, label) ? `https://${UNKNOWN_HOST}/` : url;
   }
 
   profile(label: string): ProfileFields {
@@ -185,7 +195,8 @@ export class InputGenerator {
     return {
       name: null,
       responseExcerpt: null,
-      url: this.url(),
+      standardWebhooks: isOneOf(3, label),
+      url: this.#profileUrl(label),
       method: prng.pick(METHODS),
       headers: this.profileHeaders(label),
       timeout: prng.pick([null, '500ms', '2s', '10s']),
@@ -196,6 +207,7 @@ export class InputGenerator {
         [2, { rate: prng.pick([0.1, 0.5, 2]), burst: prng.int(4) }],
       ]),
       rateLimit: null,
+      notify: null,
       breakerPolicy: prng.chance(0.3)
         ? null
         : {
@@ -207,6 +219,31 @@ export class InputGenerator {
       metadata: labelsFor(label),
     };
   }
+
+  /** The label belongs to all that is sent, so only all of it can change. */
+  profileEdit(wanted: ProfileFields): Partial<ProfileFields> {
+    const { url, timeout, retryPolicy, retryBudget, breakerPolicy, headers, standardWebhooks, metadata } =
+      wanted;
+    const sent = { headers, standardWebhooks, metadata };
+    return this.#prng.pick([
+      { url, retryPolicy },
+      { timeout },
+      { retryBudget },
+      { breakerPolicy },
+      sent,
+      sent,
+    ]);
+  }
+}
+
+/** It takes nothing from the generator, so that it changes no other part of a run. */
+function isOneOf(count: number, label: string): boolean {
+  return Number(label.slice(1)) % count === 0;
+}
+
+/** A header that a profile with Standard Webhooks replaces. */
+function webhookId(label: string): Headers {
+  return isOneOf(2, label) ? [['Webhook-Id', label]] : [];
 }
 
 /** The body of a schedule, and the labels that say which call created it. */

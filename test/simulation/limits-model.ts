@@ -2,6 +2,8 @@
  * The rate limit and the retry budget with which a node decides about a delivery. A customer may change them after the
  * node has read the schedule and the profile. So what a node reads has to be in force at some time since the read
  * began, and holds until the node reads again.
+ *
+ * Notifications have a rate limit of their own, which no customer can change.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -15,6 +17,8 @@ import type { VirtualTime } from './virtual-time.ts';
 export interface Limits {
   /** The rate limit; null without one. */
   readonly perSecond: number | null;
+  /** Deliveries to an endpoint with the same limiter share its rate. */
+  readonly limiter: string;
   readonly budget: RetryBudget;
 }
 
@@ -23,17 +27,20 @@ interface FormerValue {
   readonly untilMs: number;
 }
 
+/** What each endpoint gets of notifications. */
+const NOTIFICATIONS = { perSecond: 50, limiter: 'notifications' };
+
 const DEFAULT_BUDGET: RetryBudget = { rate: 10, burst: 100 };
 
 export class LimitsModel implements Checker {
   readonly name = 'limits model';
   readonly #time: Pick<VirtualTime, 'elapsedMs'>;
-  readonly #observer: Pick<Observer, 'schedules' | 'profiles'>;
+  readonly #observer: Pick<Observer, 'scheduleOf' | 'profileOf'>;
   /** Values that were in force before, by the id of the schedule or the profile. */
   readonly #former = new Map<string, FormerValue[]>();
   readonly #read = new Map<string, Limits>();
 
-  constructor(time: Pick<VirtualTime, 'elapsedMs'>, observer: Pick<Observer, 'schedules' | 'profiles'>) {
+  constructor(time: Pick<VirtualTime, 'elapsedMs'>, observer: Pick<Observer, 'scheduleOf' | 'profileOf'>) {
     this.#time = time;
     this.#observer = observer;
   }
@@ -54,7 +61,7 @@ export class LimitsModel implements Checker {
     for (const { delivery, schedule, endpointProfile } of loaded) {
       const { scheduleId, target } = delivery;
       const present = this.#present(delivery);
-      const read = { perSecond: perSecondOf(schedule), budget: budgetOf(endpointProfile) };
+      const read = { ...rateOf(delivery, schedule), budget: budgetOf(endpointProfile) };
       const isTrue =
         this.#wasInForce(scheduleId, present.perSecond, read.perSecond, sinceMs) &&
         this.#wasInForce(target.endpointId, present.budget, read.budget, sinceMs);
@@ -63,10 +70,9 @@ export class LimitsModel implements Checker {
     }
   }
 
-  #present({ scheduleId, target: { endpointId } }: Delivery): Limits {
-    const { schedules, profiles } = this.#observer;
-    const profile = endpointId === null ? null : profiles.get(endpointId);
-    return { perSecond: perSecondOf(schedules.get(scheduleId)), budget: budgetOf(profile) };
+  #present(delivery: Delivery): Limits {
+    const schedule = this.#observer.scheduleOf(delivery);
+    return { ...rateOf(delivery, schedule), budget: budgetOf(this.#observer.profileOf(delivery)) };
   }
 
   #change(id: string, before: unknown, after: unknown): void {
@@ -84,6 +90,14 @@ export class LimitsModel implements Checker {
 
 function readingOf({ id }: Delivery, { node }: InstanceFacts): string {
   return `${node}/${id}`;
+}
+
+function rateOf(
+  { notificationOf }: Delivery,
+  schedule: Pick<Schedule, 'rateLimit'> | null,
+): Omit<Limits, 'budget'> {
+  const perSecond = perSecondOf(schedule);
+  return notificationOf === null ? { perSecond, limiter: `${perSecond}` } : NOTIFICATIONS;
 }
 
 function perSecondOf(schedule: Pick<Schedule, 'rateLimit'> | null | undefined): number | null {

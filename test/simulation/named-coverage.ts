@@ -21,6 +21,8 @@ export const NAMED_SITUATIONS = [
   'a replay with an earlier version',
   'a triggered delivery with an earlier version',
   'a request with the headers of an earlier profile version',
+  'a request signed for Standard Webhooks',
+  'a request signed for Standard Webhooks as an earlier profile version says',
   'a version that no delivery named',
   'a version kept as an earlier one',
   'an earlier version removed',
@@ -94,7 +96,7 @@ export function namedCoverage(simulation: SimulationView, count: (what: NamedSit
     },
     delivery({ before, after }) {
       if (before?.status !== 'retry_scheduled' || after?.status !== 'canceled') return;
-      if (observer.schedules.get(after.scheduleId)?.state !== 'canceled')
+      if (after.scheduleId !== null && observer.scheduleOf(after)?.state !== 'canceled')
         count('a delivery canceled between its attempts');
     },
     verbEnded(touched) {
@@ -102,12 +104,15 @@ export function namedCoverage(simulation: SimulationView, count: (what: NamedSit
     },
     requestSent({ deliveryId, attemptNo }) {
       const delivery = observer.deliveries.get(deliveryId);
-      const schedule = delivery && observer.schedules.get(delivery.scheduleId);
-      if (delivery === undefined || schedule === undefined) return;
-      const { endpointId } = delivery.target;
-      const profile = endpointId === null ? undefined : observer.profiles.get(endpointId);
+      const schedule = delivery === undefined ? null : observer.scheduleOf(delivery);
+      if (delivery === undefined || schedule === null) return;
+      const profile = observer.profileOf(delivery);
       const madeWith = payloads.of(deliveryId);
-      if (profile !== undefined && madeWith.profile !== callOf(profile))
+      const isStandard = payloads.isStandard(deliveryId);
+      if (isStandard) count('a request signed for Standard Webhooks');
+      if (isStandard && profile?.standardWebhooks === false)
+        count('a request signed for Standard Webhooks as an earlier profile version says');
+      if (profile !== null && madeWith.profile !== callOf(profile))
         count('a request with the headers of an earlier profile version');
       if (payloads.areEqual(madeWith.schedule, callOf(schedule))) return;
       if (attemptNo > 1) count('a retry with an earlier version');

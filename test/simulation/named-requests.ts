@@ -15,8 +15,9 @@ import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Rendered } from './api-call.ts';
-import { type Contents, callOf, labelsFor } from './contents.ts';
+import { type Contents, callOf, labelsFor, notifyCallOf } from './contents.ts';
 import type { InputGenerator } from './input-generator.ts';
+import type { NotifyInputs } from './notify-inputs.ts';
 import { profiled, type Request, type Show, viewed } from './request.ts';
 
 /** So few that the same name is used again and again. */
@@ -25,15 +26,25 @@ const PROFILE_NAMES = ['hooks', 'billing'] as const;
 /** The share of calls that only ask what they would do. */
 const PLANS = 0.1;
 
+interface NamedRequestsDependencies {
+  readonly prng: Prng;
+  readonly inputs: InputGenerator;
+  readonly notifies: NotifyInputs;
+  readonly contents: Contents;
+  readonly nextLabel: () => string;
+}
+
 export class NamedRequests {
   readonly #prng: Prng;
   readonly #inputs: InputGenerator;
+  readonly #notifies: NotifyInputs;
   readonly #contents: Contents;
   readonly #nextLabel: () => string;
 
-  constructor(prng: Prng, inputs: InputGenerator, contents: Contents, nextLabel: () => string) {
+  constructor({ prng, inputs, notifies, contents, nextLabel }: NamedRequestsDependencies) {
     this.#prng = prng;
     this.#inputs = inputs;
+    this.#notifies = notifies;
     this.#contents = contents;
     this.#nextLabel = nextLabel;
   }
@@ -52,6 +63,7 @@ export class NamedRequests {
     const label = this.#nextLabel();
     return this.#put(label, partition, {
       ...this.#inputs.schedule(label, now, profile),
+      notify: this.#notifies.of(partition),
       name: this.#prng.pick(NAMES),
     });
   }
@@ -63,6 +75,7 @@ export class NamedRequests {
     const present = this.#asItIs(schedule);
     const profile = profiles.length > 0 && prng.chance(0.5) ? prng.pick(profiles).id : null;
     const metadata = labelsFor(label);
+    const notify = this.#notifies.of(schedule.partition);
     const wanted = prng.weighted<() => NewSchedule>([
       [2, () => present],
       [5, () => ({ ...present, ...this.#inputs.payload(label) })],
@@ -73,14 +86,15 @@ export class NamedRequests {
         1,
         () => ({ ...present, destination: this.#inputs.schedule(label, now, profile).destination, metadata }),
       ],
-      [2, () => this.#inputs.schedule(label, now, profile)],
+      [2, () => ({ ...this.#inputs.schedule(label, now, profile), notify })],
+      [2, () => ({ ...present, notify, metadata })],
     ]);
     return this.#put(label, schedule.partition, { ...wanted(), name: schedule.name });
   }
 
   #asItIs(schedule: Schedule): NewSchedule {
-    const { name, timing, destination, jitter, ttl, idempotencyKey, retryPolicy, rateLimit, metadata } =
-      schedule;
+    const { name, timing, destination, jitter, ttl, idempotencyKey, retryPolicy } = schedule;
+    const { rateLimit, notify, metadata } = schedule;
     const { headers, body } = this.#contents.of(callOf(schedule));
     return {
       name,
@@ -93,6 +107,7 @@ export class NamedRequests {
       idempotencyKey,
       retryPolicy,
       rateLimit,
+      notify,
       metadata,
     };
   }
@@ -102,20 +117,27 @@ export class NamedRequests {
     const isPlan = this.#prng.chance(PLANS);
     const name = wanted.name ?? '';
     this.#contents.add(contentOf, wanted);
+    this.#addWish(label, wanted);
     return {
       what: `${isPlan ? 'plan' : 'put'} ${label} as ${name}${contentOf === label ? '' : ', as it is'}`,
       label,
       partition,
       repeats: 'as_it_is',
       contentOf,
+      notifies: wanted.notify?.endpointId ?? null,
       send: ({ commands }, _, show) =>
         putSchedule(commands, partition, name, () => wanted, answers(show, viewed(show), isPlan)),
     };
   }
 
+  /** Whoever repeats what there is leaves the label of the call that decided it. */
+  #addWish(label: string, wanted: Pick<NewSchedule, 'notify' | 'metadata'>): void {
+    if (notifyCallOf(wanted) === label) this.#contents.addWish(label, { notify: wanted.notify, by: 'put' });
+  }
+
   #profileAsItIs(profile: EndpointProfile): ProfileFields {
     const { name, url, method, timeout, retryPolicy, retryBudget, rateLimit, breakerPolicy } = profile;
-    const { responseExcerpt, metadata } = profile;
+    const { responseExcerpt, standardWebhooks, notify, metadata } = profile;
     const { headers } = this.#contents.of(callOf(profile));
     return {
       name,
@@ -128,6 +150,8 @@ export class NamedRequests {
       rateLimit,
       breakerPolicy,
       responseExcerpt,
+      standardWebhooks,
+      notify,
       metadata,
     };
   }
@@ -138,21 +162,25 @@ export class NamedRequests {
     const label = this.#nextLabel();
     const present = this.#profileAsItIs(profile);
     const metadata = labelsFor(label);
+    const notify = this.#notifies.of(partition);
     const wanted = prng.weighted<ProfileFields>([
       [1, present],
       [3, { ...present, headers: this.#inputs.profileHeaders(label), metadata }],
-      [1, { ...this.#inputs.profile(label), name: profile.name }],
+      [1, { ...this.#inputs.profile(label), notify, name: profile.name }],
+      [2, { ...present, notify, metadata }],
     ]);
     const contentOf = callOf(wanted);
     const isPlan = prng.chance(PLANS);
     const name = profile.name ?? '';
-    this.#contents.add(contentOf, { headers: wanted.headers, body: null });
+    this.#contents.add(contentOf, { ...wanted, body: null });
+    this.#addWish(label, wanted);
     return {
       what: `${isPlan ? 'plan' : 'put'} profile ${label} as ${name}`,
       label,
       partition,
       repeats: 'as_it_is',
       contentOf,
+      notifies: wanted.notify?.endpointId ?? null,
       send: ({ commands }, _, show) =>
         putProfile(commands, partition, name, () => wanted, answers(show, profiled(show), isPlan)),
     };

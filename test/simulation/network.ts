@@ -70,9 +70,11 @@ const BEHAVIOUR_LASTS_MS: readonly (readonly [number, readonly [number, number]]
 /** These hosts keep their behaviour until the faults stop. */
 export const HANGING_HOST = 'hanging.example';
 export const PROMPT_HOST = 'prompt.example';
+export const UNKNOWN_HOST = 'unknown.example';
 const FIXED_BEHAVIOURS: Readonly<Record<string, HostBehaviour>> = {
   [HANGING_HOST]: 'hanging',
   [PROMPT_HOST]: 'healthy',
+  [UNKNOWN_HOST]: 'unresolved',
 };
 
 /** A process and its clock. */
@@ -98,16 +100,30 @@ export const EXCERPT_BYTES_MAX = 4_096;
 /** How long the bodies of answers take, up to the bound of the egress. */
 const BODY_MS = [0, 0, 0, 0, 0, 40, 700, 2_000];
 
+/** What is answered to an attempt that is refused. */
+export function answerTextOf({
+  deliveryId,
+  attemptNo,
+}: Pick<SentRequest, 'deliveryId' | 'attemptNo'>): string {
+  return `no to ${deliveryId} ${attemptNo}`;
+}
+
 /** The body of one answer. */
 class AnswerBody {
   readonly #ended = Promise.withResolvers<AnswerExcerpt>();
+  readonly #text: string;
+
+  constructor(sent: SentRequest) {
+    this.#text = answerTextOf(sent);
+  }
 
   get excerpt(): Promise<AnswerExcerpt> {
     return this.#ended.promise;
   }
 
   end(): void {
-    this.#ended.resolve({ contentType: 'text/plain', bytes: Buffer.from('no'), isTruncated: false });
+    const bytes = Buffer.from(this.#text);
+    this.#ended.resolve({ contentType: 'text/plain', bytes, isTruncated: false });
   }
 }
 
@@ -165,7 +181,7 @@ export class Network {
     this.#inFlight.add(sent);
     this.#listener.sent(sent);
     const reaction = this.#reaction(request.url.hostname);
-    const body = new AnswerBody();
+    const body = new AnswerBody(sent);
     const callOff =
       reaction === null
         ? () => {}

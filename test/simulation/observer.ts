@@ -6,6 +6,7 @@ import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts'
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { Step } from '#src/store/sql/steps.ts';
@@ -17,6 +18,8 @@ import type { SentRequest } from './network.ts';
 const ID = /^(dlv|sch|ep)_[0-9a-z]{26}$/;
 /** These steps change versions of payloads, which no object shows. */
 const PAYLOAD_STEP = /payload/i;
+/** The position of the trusted time in the step `saveTrustedTime`. */
+const TRUSTED_AT = 1;
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** These steps change deliveries that they do not name. */
 const SWEEPS: ReadonlySet<Step[0]> = new Set(['sweepFirstDeliveries', 'sweepDeliveries']);
@@ -30,6 +33,12 @@ export const TERMINAL: ReadonlySet<DeliveryStatus> = new Set([
 
 export function isWaitingStatus(status: DeliveryStatus): boolean {
   return status === 'scheduled' || status === 'retry_scheduled';
+}
+
+/** It takes the present version of its profile. A replay keeps what its original had. */
+export function isFirstClaimOfNotification(before: Delivery, after: Delivery): boolean {
+  const isFirst = before.attemptCount === 0 && after.status === 'claimed';
+  return isFirst && after.notificationOf !== null && after.replayOf === null;
 }
 
 export class Observer {
@@ -57,8 +66,8 @@ export class Observer {
 
   /** How long an attempt of this delivery may take. */
   timeoutMsOf(id: DeliveryId): number {
-    const target = this.deliveries.get(id)?.target;
-    const timeout = this.profileVersions.get(`${target?.endpointId}/${target?.endpointVersion}`)?.timeout;
+    const delivery = this.deliveries.get(id);
+    const timeout = delivery && this.versionOf(delivery)?.timeout;
     return timeout ? ms(timeout) : DEFAULT_TIMEOUT_MS;
   }
 
@@ -66,9 +75,24 @@ export class Observer {
     return this.sent.get(`${deliveryId}/${attemptNo}`) ?? null;
   }
 
+  /** Null for a notification, which belongs to no schedule, and where the schedule is gone. */
+  scheduleOf({ scheduleId }: Pick<Delivery, 'scheduleId'>): Schedule | null {
+    return scheduleId === null ? null : (this.schedules.get(scheduleId) ?? null);
+  }
+
+  /** The endpoint profile that the delivery goes to. */
+  profileOf({ target: { endpointId } }: Pick<Delivery, 'target'>): EndpointProfile | null {
+    return endpointId === null ? null : (this.profiles.get(endpointId) ?? null);
+  }
+
+  /** The version of the endpoint profile that the delivery is sent with. */
+  versionOf({ target }: Pick<Delivery, 'target'>): EndpointProfile | null {
+    return this.profileVersions.get(`${target.endpointId}/${target.endpointVersion}`) ?? null;
+  }
+
   /** Whether a pause or cancel has not reached this delivery yet. Such a delivery must not be sent. */
   isAwaitingSweep({ id, scheduleId }: Delivery): boolean {
-    const sweep = this.sweeps.get(scheduleId);
+    const sweep = scheduleId === null ? undefined : this.sweeps.get(scheduleId);
     return sweep !== undefined && sweep.action !== 'resume' && id <= sweep.lastId;
   }
 
@@ -89,7 +113,7 @@ export class Observer {
       }
       if (PAYLOAD_STEP.test(name)) schedules.add(parameters.find(isScheduleId) as ScheduleId);
       if (wasDone && name === 'saveTrustedTime')
-        for (const checker of this.#checkers) checker.cleanerRound?.();
+        for (const checker of this.#checkers) checker.cleanerRound?.(parameters[TRUSTED_AT] as Instant);
       if (SWEEPS.has(name)) this.#addAll(touched, parameters);
       if (wasDone && (name === 'saveGate' || name === 'removeGate')) this.#gate(name, parameters);
     }
@@ -164,8 +188,8 @@ export class Observer {
     const attemptsBefore = this.attempts.get(id) ?? [];
     const attempts = after === null ? [] : this.#rows.attempts(after.partition, id);
     if (after?.revision === before?.revision && same(attempts, attemptsBefore)) return;
-    const scheduleId = (after ?? before)?.scheduleId;
-    if (scheduleId !== undefined) {
+    const scheduleId = (after ?? before)?.scheduleId ?? null;
+    if (scheduleId !== null) {
       schedules.add(scheduleId);
       this.#assignToSchedule(scheduleId, id, after);
     }

@@ -3,13 +3,16 @@
  * last, but nothing of the versions that the store numbers. A delivery is made with what its schedule and its profile
  * send at that moment. A PUT reaches only the pending delivery, and only before its first attempt. A replay is made
  * with the same as its original.
+ *
+ * A notification has no schedule. It is made with what its profile sends at its first claim; what it tells is judged by
+ * the notifications checker.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
 import type { Destination, Schedule } from '#src/domain/schedule.ts';
 import type { Checker } from './checkers/checker.ts';
 import { type Content, type Contents, callOf } from './contents.ts';
-import { isWaitingStatus, type Observer } from './observer.ts';
+import { isFirstClaimOfNotification, isWaitingStatus, type Observer } from './observer.ts';
 
 /** Calls whose contents a delivery sends. */
 export interface MadeWith {
@@ -18,16 +21,22 @@ export interface MadeWith {
   readonly profile: string | null;
 }
 
+/** The size that the service expects of the body of a notification. */
+const NOTIFICATION_BYTES = 8_192;
+
 const UNKNOWN: MadeWith = { schedule: '', profile: null };
+
+type ObservedObjects = Pick<Observer, 'deliveries' | 'profiles' | 'scheduleOf' | 'versionOf'>;
 
 export class PayloadModel implements Checker {
   readonly name = 'payload model';
   readonly #contents: Contents;
-  readonly #observer: Pick<Observer, 'deliveries' | 'schedules' | 'profiles'>;
+  readonly #observer: ObservedObjects;
   /** It is kept when a delivery is removed, because a replay of it may still be added. */
   readonly #madeWith = new Map<DeliveryId, MadeWith>();
+  readonly #notifications = new Set<DeliveryId>();
 
-  constructor(contents: Contents, observer: Pick<Observer, 'deliveries' | 'schedules' | 'profiles'>) {
+  constructor(contents: Contents, observer: ObservedObjects) {
     this.#contents = contents;
     this.#observer = observer;
   }
@@ -46,8 +55,14 @@ export class PayloadModel implements Checker {
     return profile === null ? [] : this.#contents.of(profile).headers;
   }
 
+  isStandard(id: DeliveryId): boolean {
+    const { profile } = this.of(id);
+    return profile !== null && this.#contents.of(profile).standardWebhooks === true;
+  }
+
   /** Null when the delivery has no body. */
   bodyBytesOf(id: DeliveryId): number | null {
+    if (this.#notifications.has(id)) return NOTIFICATION_BYTES;
     const { body } = this.contentOf(id);
     return body === null ? null : Buffer.byteLength(body);
   }
@@ -71,16 +86,19 @@ export class PayloadModel implements Checker {
   }
 
   delivery({ before, after }: { readonly before: Delivery | null; readonly after: Delivery | null }): void {
-    if (before !== null || after === null) return;
-    this.#madeWith.set(
-      after.id,
-      after.replayOf === null ? this.#present(after.scheduleId) : this.of(after.replayOf),
-    );
+    if (after === null) return;
+    if (after.notificationOf !== null) this.#notifications.add(after.id);
+    if (before === null) this.#madeWith.set(after.id, this.#atCreation(after));
+    else if (isFirstClaimOfNotification(before, after)) {
+      const profile = this.#observer.versionOf(after);
+      this.#madeWith.set(after.id, { ...UNKNOWN, profile: profile && callOf(profile) });
+    }
   }
 
-  #present(id: ScheduleId): MadeWith {
-    const schedule = this.#observer.schedules.get(id);
-    if (schedule === undefined) return UNKNOWN;
+  #atCreation(delivery: Delivery): MadeWith {
+    if (delivery.replayOf !== null) return this.of(delivery.replayOf);
+    const schedule = this.#observer.scheduleOf(delivery);
+    if (schedule === null) return UNKNOWN;
     return { schedule: callOf(schedule), profile: this.#presentProfile(schedule.destination) };
   }
 

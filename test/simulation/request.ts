@@ -14,7 +14,13 @@ export interface Service {
 
 export type Show = (rendered: Rendered) => RenderedAnswer;
 
-export interface Request extends Pick<ApiCall, 'what' | 'label' | 'contentOf' | 'triggers'> {
+/** What checkers know of a request before it is answered. */
+export type RequestFacts = Pick<
+  ApiCall,
+  'what' | 'label' | 'contentOf' | 'triggers' | 'cancels' | 'notifies'
+>;
+
+export interface Request extends RequestFacts {
   readonly partition: Partition;
   /** How a client without an answer repeats it. */
   readonly repeats: 'with_its_key' | 'as_it_is' | 'never';

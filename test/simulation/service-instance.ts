@@ -2,7 +2,7 @@
  * One process of the service, from opening the database to a clean stop or a crash. It runs the real engine
  * and commands on the real store. Nothing that it asked for is answered after its end.
  */
-
+import { composeNotification } from '#src/api/notification-body.ts';
 import { type Commands, KeyedMutex } from '#src/commands/command.ts';
 import { Idempotency } from '#src/commands/idempotency.ts';
 import { IdMint } from '#src/domain/id.ts';
@@ -100,6 +100,7 @@ export class ServiceInstance implements InstanceFacts {
         insight: dependencies.insight,
         egress: bug?.egress?.(egress) ?? egress,
         vault,
+        composeNotification,
         clock,
         timers: dependencies.timers(scope),
         ids,

@@ -23,6 +23,7 @@ import { FaultyDisk } from './faulty-disk.ts';
 import { PendingWrites, watchInstance } from './instance-watch.ts';
 import { LimitsModel } from './limits-model.ts';
 import { Network, type SentRequest } from './network.ts';
+import { NotifyModel } from './notify-model.ts';
 import { isWaitingStatus, Observer, shortId } from './observer.ts';
 import { PayloadModel } from './payload-model.ts';
 import type { Plan } from './plan.ts';
@@ -72,6 +73,7 @@ export class SimulatedService implements SimulationView {
   readonly trace = new Trace(this.time, TRACE_LINES);
   readonly observer: Observer;
   readonly payloads: PayloadModel;
+  readonly notifies: NotifyModel;
   readonly limits: LimitsModel;
   readonly rows: DurableRows;
   readonly covered: ReadonlyMap<Situation, number>;
@@ -113,11 +115,13 @@ export class SimulatedService implements SimulationView {
     this.#vault = vaultOf(seededRandom(this.#prngs.ids));
     this.observer = new Observer(this.rows, template.partitions, this.#runner.checkers);
     this.payloads = new PayloadModel(this.#contents, this.observer);
+    this.notifies = new NotifyModel(this.time, this.#contents, this.observer);
     this.limits = new LimitsModel(this.time, this.observer);
     const { checkers, covered } = coverageOf(this);
     this.covered = covered;
     this.#runner.checkers.push(
       this.payloads,
+      this.notifies,
       this.limits,
       ...checkers,
       ...CHECKERS.map((make) => make(this)),

@@ -38,7 +38,7 @@ const BUSY_MACHINE_MS = 900_000;
 const SLICES: readonly Slice[] = [
   {
     title: 'one process',
-    firstSeed: 79,
+    firstSeed: 110,
     seeds: 30,
     shape: { calls: 25, spanMsMax: 2 * 3_600_000 },
     situations: SITUATIONS,
@@ -46,7 +46,7 @@ const SLICES: readonly Slice[] = [
   },
   {
     title: 'three nodes',
-    firstSeed: 25,
+    firstSeed: 8,
     seeds: 8,
     shape: { nodes: 3, calls: 80, spanMsMax: 80_000 },
     situations: CLUSTER_SITUATIONS,

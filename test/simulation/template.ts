@@ -15,7 +15,7 @@ import { MASTER_KEY_BYTES } from '#src/vault/master-key.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { VirtualWriter } from './writer.ts';
 
-const SIGNING_SECRET = 'whsec_simulationSIMULATION0123456789';
+const SIGNING_SECRET = 'whsec_simulationSIMULATION012345678901';
 const OTHER_PROJECTS = ['acme', 'globex'];
 /** A Thursday. Daylight saving time ends three days later in Europe and ten days later in America. */
 export const START = Date.UTC(2026, 9, 22, 6, 0, 0);

@@ -60,12 +60,14 @@ export function watchedStore<S extends AnyStore>(store: S, scope: Scope, watch: 
     async settle(writes) {
       for (const write of writes) watch.settleRequested(write);
       const answers = await during(watch, writes.map(deliveryOf), store.settle(writes));
-      watch.learned(done(writes, answers).map(deliveryOf));
+      watch.learned(done(writes, answers).flatMap(withNotification));
       return answers;
     },
-    endUnsent(writes, fence) {
+    async endUnsent(writes, fence) {
       for (const write of writes) watch.endRequested(write);
-      return during(watch, writes.map(deliveryOf), store.endUnsent(writes, fence));
+      const answers = await during(watch, writes.map(deliveryOf), store.endUnsent(writes, fence));
+      watch.learned(done(writes, answers).flatMap(({ notification }) => notification ?? []));
+      return answers;
     },
     async defer(deliveries, fence) {
       for (const delivery of deliveries) watch.deferRequested(delivery);
@@ -96,6 +98,10 @@ export function watchedStore<S extends AnyStore>(store: S, scope: Scope, watch: 
 
 function done<W>(writes: readonly W[], answers: readonly ('done' | 'stale')[]): readonly W[] {
   return writes.filter((_, at) => answers[at] === 'done');
+}
+
+function withNotification({ delivery, notification }: EndWrite | SettleWrite): readonly Delivery[] {
+  return notification == null ? [delivery] : [delivery, notification];
 }
 
 function deliveryOf({ delivery }: { readonly delivery: Delivery }): Delivery {

@@ -2,10 +2,7 @@
  * The customers. They create, put by name, edit, move, pause, resume, trigger, cancel and replay, often at the very
  * instant when a delivery is due.
  */
-import { cancelDelivery, replayDelivery } from '#src/commands/deliveries.ts';
-import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
 import {
-  applyScheduleAction,
   createSchedule,
   editSchedule,
   type NewSchedule,
@@ -13,46 +10,75 @@ import {
 } from '#src/commands/schedules.ts';
 import { triggerSchedule } from '#src/commands/trigger.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
-import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { isEnded, type Schedule } from '#src/domain/schedule.ts';
-import type { Prng } from '#test/fuzz/prng.ts';
+import { Prng } from '#test/fuzz/prng.ts';
+import { burstOf } from './burst.ts';
 import { ClientCalls, type Clients } from './client-calls.ts';
+import { withNotifyCall } from './contents.ts';
+import { actionOn, cancelOf, replayOf } from './delivery-requests.ts';
 import { floodOf } from './flood.ts';
-import { bodyAndLabels, InputGenerator } from './input-generator.ts';
+import { InputGenerator } from './input-generator.ts';
 import { NamedRequests } from './named-requests.ts';
+import { NotificationStories } from './notification-stories.ts';
+import { NotifyInputs } from './notify-inputs.ts';
 import { shortId, TERMINAL } from './observer.ts';
 import type { Plan } from './plan.ts';
-import { delivered, profiled, type Request, type Service, viewed } from './request.ts';
+import { ProfileRequests } from './profile-requests.ts';
+import { delivered, type Request, type Service, viewed } from './request.ts';
 
 type ScheduleOrder = 'put' | 'trigger' | 'pause' | 'resume' | 'cancel' | 'edit' | 'move';
 
-/** More than the permits of one endpoint, and more than one page of the scanner. */
-const BURST_MAX = 600;
 /** More deliveries of one schedule than an action changes in one step. */
 const REPLAYS_MAX = 8;
 /** The deployments of one schedule in a row. */
 const DEPLOYMENTS_MAX = 5;
 const ACTIONS_WITHIN_MS = 30_000;
-const BURST_BODY_BYTES_MAX = 2_000;
+const PROFILE_MADE_WITHIN_MS = 1_500;
+const NOTIFY_STREAM = 31;
+/** The share of calls with which a story of notifications begins. */
+const STORIES = 0.05;
 /** The other customers' share of the work. */
 const OTHERS_SHARE = 0.15;
+
+type WorkloadPlan = Pick<Plan, 'seed' | 'calls' | 'spanMs' | 'bursts' | 'floods'>;
 
 export class Workload {
   readonly #clients: Clients;
   readonly #prng: Prng;
   readonly #inputs: InputGenerator;
+  readonly #notifies: NotifyInputs;
   readonly #named: NamedRequests;
+  readonly #profiles: ProfileRequests;
+  readonly #stories: NotificationStories;
+  /** Those of notifications are apart, so that the other choices of a seed do not depend on them. */
+  readonly #notifyPrng: Prng;
   readonly #calls: ClientCalls;
   #made = 0;
 
-  constructor(clients: Clients, prng: Prng, plan: Pick<Plan, 'calls' | 'spanMs' | 'bursts' | 'floods'>) {
+  constructor(clients: Clients, prng: Prng, plan: WorkloadPlan) {
     this.#clients = clients;
     this.#prng = prng;
     this.#inputs = new InputGenerator(prng, plan.spanMs);
     this.#calls = new ClientCalls(clients, prng);
-    this.#named = new NamedRequests(prng, this.#inputs, clients.contents, () => this.#label());
+    this.#notifyPrng = Prng.of(plan.seed, NOTIFY_STREAM);
+    this.#notifies = new NotifyInputs(this.#notifyPrng, clients.observer);
+    const common = {
+      prng,
+      inputs: this.#inputs,
+      notifies: this.#notifies,
+      contents: clients.contents,
+      nextLabel: () => this.#label(),
+    };
+    this.#named = new NamedRequests(common);
+    this.#profiles = new ProfileRequests({ ...common, named: this.#named });
+    this.#stories = new NotificationStories({
+      ...common,
+      clients,
+      prng: this.#notifyPrng,
+      profiles: this.#profiles,
+      send: (request) => this.#sendNew(request),
+    });
     for (let at = 0; at < plan.calls; at++) {
       // Many calls come at the beginning, so that the later ones find something to change.
       const share = prng.chance(0.25) ? prng.int(60_000) : prng.int(plan.spanMs);
@@ -82,46 +108,34 @@ export class Workload {
   }
 
   #create(partition: Partition, label: string, order: NewSchedule, what: string): void {
-    this.#clients.contents.add(label, order);
+    this.#clients.contents.addOrder(label, order);
     this.#sendNew({
       what: `create ${label} of a ${what}`,
       label,
       partition,
       contentOf: label,
+      notifies: order.notify?.endpointId ?? null,
       repeats: 'with_its_key',
       send: ({ commands }, keep, show) =>
         createSchedule(commands, partition, () => order, viewed(show), keep),
     });
   }
 
-  /** Creates many deliveries to one endpoint at the same instant. */
+  /** Many deliveries to one endpoint. A customer without an endpoint profile creates one before, to be notified. */
   #burst(): void {
-    const { time } = this.#clients;
-    const prng = this.#prng;
+    const { observer } = this.#clients;
     const partition = this.#customer();
-    const alike = this.#inputs.schedule('', time.now(), null);
-    const bytes = prng.chance(0.5) ? prng.int(BURST_BODY_BYTES_MAX) : null;
-    const elsewhere = this.#inputs.schedule('', time.now(), null).destination;
-    const fireAt = instant(time.now() + prng.between(2_000, 60_000));
-    const count = prng.weighted([
-      [3, prng.between(10, 60)],
-      [2, prng.between(60, 200)],
-      [1, prng.between(200, BURST_MAX)],
-    ]);
+    const hasProfile = [...observer.profiles.values()].some((one) => one.partition === partition);
+    if (!hasProfile) this.#sendNew(this.#profiles.create(partition));
+    this.#clients.later(hasProfile ? 0 : PROFILE_MADE_WITHIN_MS, () => this.#burstOf(partition));
+  }
+
+  #burstOf(partition: Partition): void {
+    const inputs = { prng: this.#prng, inputs: this.#inputs, notifies: this.#notifies };
+    const now = this.#clients.time.now();
+    const { fireAt, orders } = burstOf(inputs, partition, now, () => this.#label());
     this.#clients.maybeCrashAround(fireAt);
-    for (let left = count; left > 0; left--) {
-      const label = this.#label();
-      const timing = { kind: 'one_shot', fireAt, timezone: null } as const;
-      const order = {
-        ...alike,
-        destination: count > 60 && left % 3 > 0 ? elsewhere : alike.destination,
-        timing,
-        jitter: null,
-        idempotencyKey: null,
-        ...bodyAndLabels(label, bytes),
-      };
-      this.#create(partition, label, order, 'burst');
-    }
+    for (const { label, order } of orders) this.#create(partition, label, order, 'burst');
   }
 
   /** The service ended. Clients that wait for its answers retry. */
@@ -136,18 +150,25 @@ export class Workload {
     const { observer } = this.#clients;
     const prng = this.#prng;
     const ended = [...observer.deliveries.values()].filter(({ status, scheduleId }) => {
-      const state = observer.schedules.get(scheduleId)?.state;
+      const state = scheduleId === null ? undefined : observer.schedules.get(scheduleId)?.state;
       return status !== 'canceled' && TERMINAL.has(status) && (state === 'active' || state === 'paused');
     });
     if (ended.length === 0) return;
     const original = prng.pick(ended);
-    for (let left = prng.between(3, REPLAYS_MAX); left > 0; left--) this.#sendNew(this.#replay(original));
+    for (let left = prng.between(3, REPLAYS_MAX); left > 0; left--)
+      this.#sendNew(replayOf(original, this.#label()));
     for (let left = prng.between(1, 4); left > 0; left--) {
       this.#clients.later(prng.int(ACTIONS_WITHIN_MS), () => {
-        const schedule = observer.schedules.get(original.scheduleId);
-        if (schedule !== undefined) this.#sendNew(this.#scheduleChange(schedule));
+        const schedule = observer.scheduleOf(original);
+        if (schedule !== null) this.#sendNew(this.#scheduleChange(schedule));
       });
     }
+    this.#clients.later(prng.int(ACTIONS_WITHIN_MS), () => {
+      const retried = [...observer.open]
+        .map((id) => observer.deliveries.get(id))
+        .find((one) => one?.replayOf === original.id && one.status === 'retry_scheduled');
+      if (retried !== undefined) this.#sendNew(cancelOf(retried, this.#label()));
+    });
   }
 
   /**
@@ -179,15 +200,22 @@ export class Workload {
         const ended = own.filter(
           (one) => one !== undefined && TERMINAL.has(one.status),
         ) as readonly Delivery[];
-        if (ended.length > 0) this.#sendNew(this.#replay(prng.pick(ended)));
+        if (ended.length > 0) this.#sendNew(replayOf(prng.pick(ended), this.#label()));
       });
     }
+  }
+
+  #beginStory(): void {
+    const [first, second] = this.#clients.partitions;
+    const partition = this.#notifyPrng.chance(0.5) ? first : second;
+    if (partition !== undefined) this.#stories.begin(partition);
   }
 
   #act(): void {
     const prng = this.#prng;
     if (prng.chance(0.05)) this.#replayMany();
     if (prng.chance(0.1)) this.#deployOften();
+    if (this.#notifyPrng.chance(STORIES)) this.#beginStory();
     if (prng.chance(0.5)) {
       this.#sendNew(this.#creation());
       return;
@@ -215,41 +243,27 @@ export class Workload {
   #creation(): Request {
     const prng = this.#prng;
     const profiles = [...this.#clients.observer.profiles.values()];
-    if (profiles.length < 3 && prng.chance(0.3)) return this.#profileCreation();
+    if (profiles.length < 3 && prng.chance(0.3)) return this.#profiles.create(this.#customer());
     const profile = profiles.length > 0 && prng.chance(0.5) ? prng.pick(profiles) : null;
     const partition = profile?.partition ?? this.#customer();
     const label = this.#label();
     if (prng.chance(0.1)) return this.#named.putAny(partition, this.#clients.time.now(), profile?.id ?? null);
     const order: NewSchedule = {
       ...this.#inputs.schedule(label, this.#clients.time.now(), profile?.id ?? null),
+      notify: this.#notifies.of(partition),
       name: this.#named.scheduleName(),
     };
-    this.#clients.contents.add(label, order);
+    this.#clients.contents.addOrder(label, order);
     const isNear = order.timing.kind === 'one_shot';
     return {
       what: `create ${label} ${isNear ? 'once' : 'recurring'} ${profile ? shortId(profile.id) : 'inline'}`,
       label,
       partition,
       contentOf: label,
+      notifies: order.notify?.endpointId ?? null,
       repeats: 'with_its_key',
       send: ({ commands }, keep, show) =>
         createSchedule(commands, partition, () => order, viewed(show), keep),
-    };
-  }
-
-  #profileCreation(): Request {
-    const partition = this.#customer();
-    const label = this.#label();
-    const order = { ...this.#inputs.profile(label), name: this.#named.profileName() };
-    this.#clients.contents.add(label, { headers: order.headers, body: null });
-    return {
-      what: `create profile ${label}`,
-      label,
-      partition,
-      contentOf: label,
-      repeats: 'with_its_key',
-      send: ({ commands }, keep, show) =>
-        createProfile(commands, partition, () => order, profiled(show), keep),
     };
   }
 
@@ -259,13 +273,15 @@ export class Workload {
     const { observer } = this.#clients;
     const profiles = [...observer.profiles.values()];
     if (aimed === null && profiles.length > 0 && prng.chance(0.25)) {
-      return this.#profileChange(prng.pick(profiles));
+      return this.#profiles.change(prng.pick(profiles));
     }
-    if (aimed?.status === 'retry_scheduled' && prng.chance(0.4)) return this.#cancelDelivery(aimed);
+    const notified = aimed !== null && aimed.notificationOf !== null && observer.profileOf(aimed);
+    if (notified && prng.chance(0.5)) return this.#profiles.edit(notified);
+    if (aimed?.status === 'retry_scheduled' && prng.chance(0.4)) return cancelOf(aimed, this.#label());
     const ended = [...observer.deliveries.values()].filter(({ status }) => TERMINAL.has(status));
-    if (ended.length > 0 && prng.chance(0.15)) return this.#replay(prng.pick(ended));
+    if (ended.length > 0 && prng.chance(0.15)) return replayOf(prng.pick(ended), this.#label());
     const schedules = [...observer.schedules.values()];
-    const meant = aimed === null ? undefined : observer.schedules.get(aimed.scheduleId);
+    const meant = aimed === null ? null : observer.scheduleOf(aimed);
     const schedule = meant ?? (schedules.length > 0 ? this.#oneOf(schedules) : undefined);
     return schedule === undefined ? this.#creation() : this.#scheduleChange(schedule);
   }
@@ -303,11 +319,15 @@ export class Workload {
         ...(retryPolicy === undefined ? {} : { retryPolicy }),
         ...(endpoint === undefined ? {} : { endpoint }),
       };
+      const notify = this.#notifies.edit(partition);
+      if (notify !== undefined) this.#clients.contents.addWish(label, { notify, by: 'patch' });
+      const editOf = ({ metadata }: Schedule) =>
+        notify === undefined ? edit : { ...edit, notify, metadata: withNotifyCall(metadata, label) };
       return {
         ...base,
+        notifies: notify?.endpointId ?? null,
         repeats: 'with_its_key',
-        send: ({ commands }, keep, show) =>
-          editSchedule(commands, partition, id, () => edit, viewed(show), keep),
+        send: ({ commands }, keep, show) => editSchedule(commands, partition, id, editOf, viewed(show), keep),
       };
     }
     if (order === 'move') {
@@ -319,11 +339,7 @@ export class Workload {
           rescheduleSchedule(commands, partition, id, () => timing, viewed(show), keep),
       };
     }
-    return {
-      ...base,
-      repeats: 'never',
-      send: ({ commands }, _, show) => applyScheduleAction(commands, partition, id, order, viewed(show)),
-    };
+    return actionOn(schedule, order, label);
   }
 
   #trigger({ id, partition }: Schedule): Request {
@@ -346,54 +362,6 @@ export class Workload {
       ({ partition, archived }) => partition === schedule.partition && !archived,
     );
     return this.#named.putSchedule(schedule, time.now(), profiles);
-  }
-
-  /** Only a delivery that waits for a retry can be canceled. */
-  #cancelDelivery({ id, partition }: Delivery): Request {
-    return {
-      what: `cancel ${shortId(id)}`,
-      label: this.#label(),
-      partition,
-      repeats: 'never',
-      send: ({ commands }, _, show) => cancelDelivery(commands, partition, id, delivered(show)),
-    };
-  }
-
-  #replay({ id, partition }: Delivery): Request {
-    return {
-      what: `replay ${shortId(id)}`,
-      label: this.#label(),
-      partition,
-      repeats: 'with_its_key',
-      send: ({ commands }, keep, show) => replayDelivery(commands, partition, id, delivered(show), keep),
-    };
-  }
-
-  #profileChange(profile: EndpointProfile): Request {
-    const { id, partition, name, archived } = profile;
-    const prng = this.#prng;
-    if (name !== null && !archived && prng.chance(0.5)) return this.#named.putProfile(profile);
-    if (prng.chance(0.1)) {
-      return {
-        what: `archive ${shortId(id)}`,
-        label: this.#label(),
-        partition,
-        repeats: 'never',
-        send: ({ commands }, _, show) => archiveProfile(commands, partition, id, profiled(show)),
-      };
-    }
-    const label = this.#label();
-    const { url, timeout, retryBudget, breakerPolicy, headers, metadata } = this.#inputs.profile(label);
-    this.#clients.contents.add(label, { headers, body: null });
-    const edit = prng.pick([{ url }, { timeout }, { retryBudget }, { breakerPolicy }, { headers, metadata }]);
-    return {
-      what: `edit profile ${shortId(id)}`,
-      label,
-      partition,
-      repeats: 'with_its_key',
-      send: ({ commands }, keep, show) =>
-        editProfile(commands, partition, id, () => edit, profiled(show), keep),
-    };
   }
 
   #label(): string {

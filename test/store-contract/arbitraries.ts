@@ -4,9 +4,10 @@ import { type AttemptTiming, DELIVERY_STATUSES, type Delivery } from '#src/domai
 import { METHODS } from '#src/domain/destination.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { AttemptId } from '#src/domain/id.ts';
+import type { AttemptId, EndpointId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { type Labels, labelDigests } from '#src/domain/labels.ts';
+import { type ActiveNotify, NOTIFIED_OUTCOMES, type Notify } from '#src/domain/notify.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import { SCHEDULE_STATES, type Schedule, type Timing } from '#src/domain/schedule.ts';
 import type { Receipt } from '#src/ports/store.ts';
@@ -97,6 +98,16 @@ const timing: fc.Arbitrary<Timing> = fc.oneof(
   }),
 );
 
+const activeNotify: fc.Arbitrary<ActiveNotify> = fc.record({
+  endpointId: fc.constant('ep_01jcq3v8k4zqgw5m2r7n9x0abc' as EndpointId),
+  on: fc.subarray([...NOTIFIED_OUTCOMES], { minLength: 1 }),
+});
+const anyNotify: fc.Arbitrary<Notify> = fc.oneof(
+  activeNotify,
+  fc.record({ endpointId: fc.constant(null), on: fc.constant([]) }),
+  activeNotify.map((notify) => ({ ...notify, on: [] })),
+);
+
 /** Fields of a schedule that can change. */
 export const scheduleChanges: fc.Arbitrary<
   Pick<
@@ -106,6 +117,7 @@ export const scheduleChanges: fc.Arbitrary<
     | 'destination'
     | 'ttl'
     | 'retryPolicy'
+    | 'notify'
     | 'metadata'
     | 'labelDigests'
     | 'cronAt'
@@ -124,6 +136,7 @@ export const scheduleChanges: fc.Arbitrary<
     }),
     ttl: fc.option(durationText),
     retryPolicy: fc.option(retryPolicy),
+    notify: fc.option(anyNotify),
     metadata: labels,
     cronAt: fc.option(anyInstant),
     lastOccurrence: fc.option(anyInstant),
@@ -157,6 +170,7 @@ export const deliveryChanges: fc.Arbitrary<
     | 'lastStatusCode'
     | 'error'
     | 'idempotencyKey'
+    | 'notify'
     | 'target'
     | 'retryPolicy'
     | 'claim'
@@ -175,6 +189,7 @@ export const deliveryChanges: fc.Arbitrary<
     lastStatusCode: fc.option(fc.integer({ min: 100, max: 999 })),
     error: fc.option(plainText),
     idempotencyKey: latin1,
+    notify: fc.option(activeNotify),
     target: fc.record({
       url,
       method: fc.constantFrom(...METHODS),
@@ -212,6 +227,8 @@ export const profileContents: fc.Arbitrary<
     | 'retryBudget'
     | 'rateLimit'
     | 'breakerPolicy'
+    | 'notify'
+    | 'standardWebhooks'
     | 'metadata'
   >
 > = fc.record({
@@ -230,6 +247,8 @@ export const profileContents: fc.Arbitrary<
       probeTimeout: durationText,
     }),
   ),
+  notify: fc.option(anyNotify),
+  standardWebhooks: fc.boolean(),
   metadata: labels,
 });
 

@@ -11,7 +11,7 @@ import {
 import * as deliveryLife from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { DEFAULT_RETRY_BUDGET, type EndpointProfile } from '#src/domain/endpoint-profile.ts';
-import { IdMint } from '#src/domain/id.ts';
+import { IdMint, type ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
@@ -112,6 +112,7 @@ export class Builders {
         idempotencyKey: null,
         retryPolicy: null,
         rateLimit: null,
+        notify: null,
         metadata: [],
         ...given,
       },
@@ -146,6 +147,8 @@ export class Builders {
       rateLimit: null,
       breakerPolicy: null,
       responseExcerpt: null,
+      notify: null,
+      standardWebhooks: false,
       metadata: [],
       archived: false,
       createdAt: this.#now,
@@ -182,13 +185,13 @@ export class Builders {
   /** Ends an attempt, and completes the schedule if this was its last delivery. */
   settle(
     { delivery }: { readonly delivery: InFlightDelivery },
-    schedule: FiringSchedule,
+    schedule: FiringSchedule | null,
     result: deliveryLife.AttemptResult,
   ): SettleWrite {
     const settled = deliveryLife.settle(delivery, result, schedule, this.#now);
     return {
       ...settled,
-      decidedUnder: schedule.state,
+      decidedUnder: schedule?.state ?? null,
       completed: life.completedBy(schedule, settled.delivery, this.#now),
       response: null,
     };
@@ -226,4 +229,10 @@ export class Builders {
   replay(original: Delivery): Delivery {
     return deliveryLife.replay(original, this.ids.mint('dlv', this.#now), this.#now);
   }
+}
+
+/** The schedule of a delivery that is no notification. */
+export function scheduleIdOf({ scheduleId }: Pick<Delivery, 'scheduleId'>): ScheduleId {
+  if (scheduleId === null) throw new Error('A notification has no schedule.');
+  return scheduleId;
 }

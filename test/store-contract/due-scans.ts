@@ -8,7 +8,7 @@ import * as life from '#src/domain/schedule-lifecycle.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { CustomerCursor, Store } from '#src/ports/store.ts';
 import * as arbitrary from './arbitraries.ts';
-import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS } from './builders.ts';
+import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS, scheduleIdOf } from './builders.ts';
 import { addScheduleWithEveryStatus, deliveriesOf } from './every-status.ts';
 import { ALL_DELIVERIES, allPages } from './everything.ts';
 import { type Fixture, ownSuite, pendingOf, type Suite } from './fixture.ts';
@@ -190,7 +190,7 @@ export function dueScansContract(suite: Suite): void {
 async function addWith(fixture: Fixture, pending: Delivery): Promise<void> {
   const { schedule } = fixture.schedule({
     partition: pending.partition,
-    id: pending.scheduleId,
+    id: scheduleIdOf(pending),
     deliveryId: pending.id,
   });
   const addition = { schedule, pending, payload: null, profile: null, receipt: null };

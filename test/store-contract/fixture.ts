@@ -9,6 +9,7 @@ import type { Partition } from '#src/domain/project.ts';
 import { CURRENT_VERSION } from '#src/domain/project.ts';
 import type { FiringSchedule, Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-lifecycle.ts';
+import type { AlertStore } from '#src/ports/alert-store.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore, Project } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
@@ -16,7 +17,7 @@ import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { LoadedDelivery, Receipt, Store } from '#src/ports/store.ts';
 import type { SealedStore } from '#src/ports/vault.ts';
-import { Builders, type Made, START, seededBytes } from './builders.ts';
+import { Builders, type Made, START, scheduleIdOf, seededBytes } from './builders.ts';
 import { type Everything, readEverything } from './everything.ts';
 
 export type AnyStore = Store &
@@ -25,6 +26,7 @@ export type AnyStore = Store &
     readonly people: PeopleStore;
     readonly insight: InsightStore;
     readonly jobs: ReplayJobStore;
+    readonly alerts: AlertStore;
     readonly sealed: SealedStore;
   };
 
@@ -199,9 +201,9 @@ export class Fixture extends Builders {
 
   /** Claims a delivery and settles it with `result`. Both are stored. */
   async fire(delivery: Delivery, result: AttemptResult): Promise<Delivery> {
-    const claimed = this.claim(delivery, await this.view(delivery.scheduleId));
+    const claimed = this.claim(delivery, await this.view(scheduleIdOf(delivery)));
     expect(await this.store.claim([claimed])).toEqual(['done']);
-    const { schedule } = await this.view(delivery.scheduleId);
+    const { schedule } = await this.view(scheduleIdOf(delivery));
     expect(await this.store.settle([this.settle(claimed, schedule, result)])).toEqual(['done']);
     return this.delivery(delivery.id);
   }

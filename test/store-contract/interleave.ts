@@ -1,12 +1,12 @@
 import type { Store } from '#src/ports/store.ts';
 
 /** A store that runs `meanwhile` before each of the first `times` calls of `verb`. */
-export function interleaved(
-  store: Store,
+export function interleaved<S extends Store>(
+  store: S,
   verb: keyof Store,
   meanwhile: (time: number) => Promise<unknown>,
   times = 1,
-): Store {
+): S {
   let calls = 0;
   return new Proxy(store, {
     get(target, name) {

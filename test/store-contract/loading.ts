@@ -109,7 +109,7 @@ export function loadingContract(suite: Suite): void {
         const found = await fixture.store.loadDeliveries(Array.from({ length: 1_000 }, () => taken));
         expect(await claimed).toEqual(['done']);
         for (const loaded of [...found, await fixture.load(taken)]) {
-          const isPending = loaded?.schedule.pendingId === taken.id;
+          const isPending = loaded?.schedule?.pendingId === taken.id;
           expect(loaded?.delivery.status).toBe(isPending ? 'scheduled' : 'claimed');
         }
       }
@@ -128,26 +128,35 @@ export function loadingContract(suite: Suite): void {
       expect(await payloadOf(fixture, pendingOf(bare))).toEqual({ payload: null, profile: null });
     });
 
-    test('comes with timeout and headers of the profile version of the delivery', async () => {
+    test('comes with the terms of the profile version of the delivery', async () => {
       const fixture = await suite.fixture();
-      const first = fixture.profile({ timeout: '7s' });
+      const first = fixture.profile({ timeout: '7s', standardWebhooks: true, responseExcerpt: 9 });
       const headers = [Uint8Array.of(7), Uint8Array.of(8, 8), null] as const;
       await fixture.store.addProfile({ profile: first, headers: headers[0], receipt: null });
       const made = [await addOn(fixture, first, PAYLOAD)];
       let profile = first;
-      for (const [timeout, sealed] of [
-        ['8s', headers[1]],
-        [null, headers[2]],
+      for (const [edit, sealed] of [
+        [{ timeout: '8s', standardWebhooks: false }, headers[1]],
+        [{ timeout: null, responseExcerpt: null }, headers[2]],
       ] as const) {
-        profile = editProfile(profile, { timeout }, fixture.tick());
+        profile = editProfile(profile, edit, fixture.tick());
         await fixture.store.replaceProfile({ profile, headers: sealed, receipt: null });
         made.push(await addOn(fixture, profile));
       }
       const found = await payloadsOf(fixture, made.map(pendingOf));
       expect(found).toEqual([
-        { payload: hex(PAYLOAD), profile: { timeout: '7s', headers: hex(headers[0]) } },
-        { payload: null, profile: { timeout: '8s', headers: hex(headers[1]) } },
-        { payload: null, profile: { timeout: null, headers: null } },
+        {
+          payload: hex(PAYLOAD),
+          profile: { timeout: '7s', headers: hex(headers[0]), responseExcerpt: 9, standardWebhooks: true },
+        },
+        {
+          payload: null,
+          profile: { timeout: '8s', headers: hex(headers[1]), responseExcerpt: 9, standardWebhooks: false },
+        },
+        {
+          payload: null,
+          profile: { timeout: null, headers: null, responseExcerpt: null, standardWebhooks: false },
+        },
       ]);
     });
 
@@ -213,6 +222,6 @@ async function payloadsOf(fixture: Fixture, deliveries: readonly Delivery[]) {
   const found: readonly StoredPayload[] = await fixture.store.loadPayloads(deliveries);
   return found.map(({ payload, profile }) => ({
     payload: hex(payload),
-    profile: profile && { timeout: profile.timeout, headers: hex(profile.headers) },
+    profile: profile && { ...profile, headers: hex(profile.headers) },
   }));
 }

@@ -53,6 +53,23 @@ export function profilesContract(suite: Suite): void {
     });
   });
 
+  test('a profile that uses Standard Webhooks is found while it does and is not archived', async () => {
+    const fixture = await suite.fixture();
+    const find = () => fixture.store.findStandardProfile(fixture.partition);
+    await fixture.addProfile();
+    const namesake = fixture.profile({ partition: fixture.neighbour, standardWebhooks: true });
+    await fixture.store.addProfile({ profile: namesake, headers: null, receipt: null });
+    expect(await find()).toBeNull();
+    const first = await fixture.addProfile({ standardWebhooks: true });
+    expect(await find()).toBe(first.id);
+    const ended = await edit(fixture, first, { standardWebhooks: false });
+    expect(await find()).toBeNull();
+    const again = await edit(fixture, ended, { standardWebhooks: true });
+    expect(await find()).toBe(first.id);
+    expect(await fixture.store.archiveProfile(archiveProfile(again, fixture.tick()))).toBe('done');
+    expect(await find()).toBeNull();
+  });
+
   describe('replacing a profile', () => {
     test('needs the revision that was read, or nothing changes', async () => {
       const fixture = await suite.fixture();

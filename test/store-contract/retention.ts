@@ -6,7 +6,7 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
-import { DAY_MS, FAILURE, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
+import { DAY_MS, FAILURE, HOUR_MS, HOURLY, SUCCESS, scheduleIdOf } from './builders.ts';
 import { addScheduleWithEveryStatus, deliveriesOf } from './every-status.ts';
 import { type Fixture, ownSuite, pendingOf, type Suite } from './fixture.ts';
 
@@ -36,7 +36,7 @@ export function retentionContract(suite: Suite): void {
       expect(await attemptsOf(fixture, atTheCut)).toHaveLength(1);
       expect(await prune(fixture, 'deliveries', instant(cut + 1))).toBe(1);
       expect(await fixture.store.findDelivery(fixture.partition, atTheCut.id)).toBeNull();
-      expect(await fixture.view(atTheCut.scheduleId)).toMatchObject({ pending: null });
+      expect(await fixture.view(scheduleIdOf(atTheCut))).toMatchObject({ pending: null });
     });
 
     test('uses a trusted time that is stored', async () => {
@@ -135,8 +135,8 @@ export function retentionContract(suite: Suite): void {
       const areLeft = async (deliveries: readonly Delivery[]) =>
         Promise.all(
           deliveries.map(
-            async ({ scheduleId }) =>
-              (await fixture.store.findSchedule(fixture.partition, scheduleId)) !== null,
+            async (delivery) =>
+              (await fixture.store.findSchedule(fixture.partition, scheduleIdOf(delivery))) !== null,
           ),
         );
       expect(await areLeft(free)).toEqual(free.map(() => false));
@@ -164,7 +164,7 @@ export function retentionContract(suite: Suite): void {
         const answers = await Promise.all(
           (round % 2 === 0 ? verbs : verbs.toReversed()).map((verb) => verb()),
         );
-        const schedule = await fixture.store.findSchedule(fixture.partition, finished.scheduleId);
+        const schedule = await fixture.store.findSchedule(fixture.partition, scheduleIdOf(finished));
         expect(answers.includes('done')).toBe(schedule !== null);
         expect(answers.includes('stale')).toBe(schedule === null);
       }
@@ -232,7 +232,7 @@ export function retentionContract(suite: Suite): void {
       const before = await fixture.everything();
       await fixture.reopen();
       expect(await fixture.everything()).toEqual(before);
-      expect(await fixture.store.findSchedule(fixture.partition, finished.scheduleId)).toBeNull();
+      expect(await fixture.store.findSchedule(fixture.partition, scheduleIdOf(finished))).toBeNull();
       expect((await fixture.view(view.schedule.id)).schedule).toEqual(view.schedule);
     });
   });

@@ -7,6 +7,7 @@ import {
   type SealedEntry,
   type SealedKey,
 } from '#src/ports/vault.ts';
+import { newChannel } from './alert-builders.ts';
 import { FAILURE, START } from './builders.ts';
 import { type Fixture, ownSuite, type Suite } from './fixture.ts';
 
@@ -35,6 +36,7 @@ async function fill(fixture: Fixture): Promise<void> {
     const owner = { partition: fixture.partition, endpointId: profile.id };
     const added = { ...secret, ...owner, aloneFrom: null };
     await store.changeEndpointSecrets({ ...owner, before: [], ended: [], added });
+    await store.alerts.addChannel(newChannel(fixture, { sealedUrl: VALUE }));
   }
 }
 

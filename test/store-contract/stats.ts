@@ -46,6 +46,7 @@ export function statsContract(suite: Suite): void {
         lateness: NO_STATS.lateness.with(LATENESS_CLASSES - 1, 1),
         expired: 4,
         deadLettered: 5,
+        downtimeSkips: 6,
       });
       await store.insight.saveStats('a', [saved(2 * MINUTE_MS), saved(0), saved(3 * MINUTE_MS)], []);
       await store.insight.saveStats('b', [saved(2 * MINUTE_MS, late), saved(-MINUTE_MS)], []);

@@ -3,6 +3,7 @@
  * ports, each in its own project, and wait for answers and never for time.
  */
 import { afterAll, beforeAll, describe } from 'vitest';
+import { alertsContract } from './alerts.ts';
 import { clusterContract } from './cluster.ts';
 import { controlContract } from './control.ts';
 import { dueScansContract } from './due-scans.ts';
@@ -18,6 +19,7 @@ import { listsContract } from './lists.ts';
 import { loadingContract } from './loading.ts';
 import { lostClaimsContract } from './lost-claims.ts';
 import { namesContract } from './names.ts';
+import { notificationsContract } from './notifications.ts';
 import { payloadVersionsContract } from './payload-versions.ts';
 import { peopleContract } from './people.ts';
 import { profilesContract } from './profiles.ts';
@@ -52,10 +54,12 @@ export function storeContract(name: string, open: Open): void {
     gatesContract(suite);
     retentionContract(suite);
     replayJobsContract(suite);
+    alertsContract(suite);
     controlContract(suite);
     namesContract(suite);
     payloadVersionsContract(suite);
     triggeredContract(suite);
+    notificationsContract(suite);
     sealedContract(suite);
     endpointSecretsContract(suite);
     peopleContract(suite);

@@ -6,7 +6,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { SWEEP_BATCH_MAX, SWEEP_FIRST_BATCH_MAX } from '#src/store/sql/sweep-verbs.ts';
-import { FAILURE, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
+import { FAILURE, HOUR_MS, HOURLY, SUCCESS, scheduleIdOf } from './builders.ts';
 import { addScheduleWithEveryStatus, deliveriesOf } from './every-status.ts';
 import { ALL_DELIVERIES, allPages } from './everything.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';
@@ -24,7 +24,7 @@ export function sweepsContract(suite: Suite): void {
       expect(new Set(others.map(({ status }) => status)).size).toBe(DELIVERY_STATUSES.length);
 
       const now = fixture.tick();
-      const { scheduleId } = before[0] ?? others[0] ?? raise();
+      const scheduleId = scheduleIdOf(before[0] ?? others[0] ?? raise());
       const view = await fixture.change(scheduleId, (read) => ACTIONS[action](read, now));
 
       const after = await deliveriesOf(fixture, scheduleId);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { materialize } from '#src/domain/delivery-lifecycle.ts';
-import { HOURLY, REDIRECT } from './builders.ts';
+import { HOURLY, REDIRECT, scheduleIdOf } from './builders.ts';
 import { type Fixture, ownSuite, pendingOf, type Suite } from './fixture.ts';
 
 const RESPONSE = {
@@ -47,7 +47,7 @@ export function triggeredContract(suite: Suite): void {
       const fixture = await own.fixture();
       const { store, partition } = fixture;
       const claimed = await fixture.addClaim(await fixture.addSchedule());
-      const { schedule } = await fixture.view(claimed.delivery.scheduleId);
+      const { schedule } = await fixture.view(scheduleIdOf(claimed.delivery));
       const settled = { ...fixture.settle(claimed, schedule, REDIRECT), response: RESPONSE };
       expect(await store.settle([settled])).toEqual(['done']);
       const { id } = claimed.delivery;

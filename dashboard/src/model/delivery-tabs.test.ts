@@ -59,6 +59,7 @@ it.each([
   [`sch_${ID}`, { page: `schedules/sch_${ID}` }],
   [`ep_${ID}`, { page: `endpoints/ep_${ID}` }],
   [`job_${ID}`, { page: `replays/job_${ID}` }],
+  [`inc_${ID}`, { page: `alerts/inc_${ID}` }],
   [`att_${ID}`, { attempt: `att_${ID}` }],
   ['dlv_short', null],
   [`usr_${ID}`, null],

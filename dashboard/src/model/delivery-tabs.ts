@@ -68,7 +68,7 @@ export function searchQuery(
 
 /** The path of the page of an object, or of the lookup of an attempt. Null for a text that is no id. */
 export function findId(text: string): { readonly page: string } | { readonly attempt: string } | null {
-  const [id, kind = ''] = /^(dlv|sch|ep|att|job)_[0-9a-z]{26}$/.exec(text.trim()) ?? [];
+  const [id, kind = ''] = /^(dlv|sch|ep|att|job|inc)_[0-9a-z]{26}$/.exec(text.trim()) ?? [];
   if (id === undefined) return null;
   const folder = FOLDERS[kind];
   return folder === undefined ? { attempt: id } : { page: `${folder}/${id}` };
@@ -79,4 +79,5 @@ const FOLDERS: Readonly<Record<string, string>> = {
   sch: 'schedules',
   ep: 'endpoints',
   job: 'replays',
+  inc: 'alerts',
 };

@@ -1,6 +1,7 @@
 /** The form of an endpoint profile, and the bodies of POST and PATCH. */
 import type { Endpoint, EndpointWrite } from '../../../sdk/src/api-types.ts';
 import type { FieldErrors } from './field-errors.ts';
+import { findNotifyError, NO_NOTIFY, type NotifyForm, notifyBody, notifyFormOf } from './notify-form.ts';
 import { findPairError, type Pair, pairsOf, recordOf } from './pairs.ts';
 import {
   type BreakerForm,
@@ -30,6 +31,9 @@ export interface EndpointForm {
   readonly perSecond: string;
   readonly breaker: BreakerForm;
   readonly excerptBytes: string;
+  /** Whether requests are signed for Standard Webhooks too. */
+  readonly isStandard: boolean;
+  readonly notify: NotifyForm;
   readonly labels: readonly Pair[];
 }
 
@@ -46,6 +50,8 @@ export const NEW_ENDPOINT: EndpointForm = {
   perSecond: '',
   breaker: NO_BREAKER,
   excerptBytes: '',
+  isStandard: false,
+  notify: NO_NOTIFY,
   labels: [],
 };
 
@@ -63,6 +69,8 @@ export function endpointFormOf(endpoint: Endpoint): EndpointForm {
     perSecond: String(endpoint.rate_limit?.per_second ?? ''),
     breaker: breakerFormOf(endpoint.breaker_policy),
     excerptBytes: String(endpoint.response_excerpt ?? ''),
+    isStandard: endpoint.standard_webhooks,
+    notify: notifyFormOf(endpoint.notify),
     labels: pairsOf(endpoint.metadata),
   };
 }
@@ -81,6 +89,8 @@ export function validateEndpoint(form: EndpointForm): FieldErrors {
   // A text that is no number would clear the field.
   if (!/^\s*\d{0,6}\s*$/.test(form.excerptBytes))
     errors.response_excerpt = 'Enter a whole number of bytes, from 0 to 16384.';
+  const notify = findNotifyError(form.notify);
+  if (notify !== null) errors.notify = notify;
   if (headers !== null) errors.headers = headers;
   if (labels !== null) errors.metadata = labels;
   return errors;
@@ -97,7 +107,9 @@ function fullBody(form: EndpointForm) {
     retry_budget: budgetBody(form.budgetRate, form.budgetBurst),
     rate_limit: rateLimitBody(form.perSecond),
     breaker_policy: breakerBody(form.breaker),
+    standard_webhooks: form.isStandard || null,
     response_excerpt: form.excerptBytes.trim() === '' ? null : Number(form.excerptBytes),
+    notify: notifyBody(form.notify),
     metadata: recordOf(form.labels),
   };
 }

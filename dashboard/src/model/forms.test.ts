@@ -18,6 +18,7 @@ import {
   scheduleChanges,
   scheduleFields,
   scheduleFormOf,
+  validateEdit,
   validateSchedule,
 } from './schedule-form.ts';
 import { newTiming } from './timing-form.ts';
@@ -53,6 +54,7 @@ const SCHEDULE: Schedule = {
   idempotency_key: null,
   retry_policy: RETRY,
   rate_limit: null,
+  notify: null,
   metadata: { team: 'billing' },
   created_at: '2026-11-15T12:00:00.000Z',
   updated_at: '2026-11-15T12:00:00.000Z',
@@ -63,6 +65,8 @@ const ENDPOINT: Endpoint = {
   object: 'endpoint',
   name: null,
   response_excerpt: null,
+  notify: null,
+  standard_webhooks: false,
   mode: 'test',
   url: 'https://example.com/a',
   method: 'POST',
@@ -156,6 +160,23 @@ describe('an edited schedule', () => {
     expect(scheduleChanges({ ...form, name: ' ' }, named)).toEqual({ name: null });
   });
 
+  it('tells an endpoint profile, opts out, or does neither', () => {
+    const told = { ...SCHEDULE, notify: { endpoint_id: 'ep_1', on: ['expired'] } } as const;
+    const form = scheduleFormOf(told, TIMING);
+    expect(scheduleChanges(form, told)).toEqual({});
+    const on = ['succeeded'] as const;
+    expect(scheduleChanges({ ...form, notify: { ...form.notify, on } }, told)).toEqual({
+      notify: { endpoint_id: 'ep_1', on },
+    });
+    const choosing = (choice: 'nobody' | 'default') => ({ ...form, notify: { ...form.notify, choice } });
+    expect(scheduleChanges(choosing('nobody'), told)).toEqual({ notify: { on: [] } });
+    expect(scheduleChanges(choosing('default'), told)).toEqual({ notify: null });
+    expect(scheduleBody(form)).toMatchObject({ notify: told.notify });
+    expect(scheduleBody(choosing('default'))).not.toHaveProperty('notify');
+    const wrong = { ...form, notify: { ...form.notify, on: [] } };
+    expect(validateEdit(wrong)).toEqual({ notify: 'Choose at least one outcome.' });
+  });
+
   it('never sends a destination together with an endpoint profile', () => {
     const backed = { ...SCHEDULE, endpoint_id: 'ep_1' };
     const form = { ...scheduleFormOf(backed, TIMING), url: 'https://example.com/b', method: 'GET' } as const;
@@ -189,6 +210,28 @@ describe('an endpoint profile', () => {
     expect(endpointChanges(endpointFormOf(kept), kept)).toEqual({});
     const cleared = { ...endpointFormOf(kept), name: '', excerptBytes: '' };
     expect(endpointChanges(cleared, kept)).toEqual({ name: null, response_excerpt: null });
+  });
+
+  it('is signed for Standard Webhooks only if that was chosen, and null ends it', () => {
+    const form = { ...NEW_ENDPOINT, url: 'https://example.com/a' };
+    expect(endpointBody(form)).not.toHaveProperty('standard_webhooks');
+    expect(endpointBody({ ...form, isStandard: true })).toMatchObject({ standard_webhooks: true });
+    const signed = { ...ENDPOINT, standard_webhooks: true };
+    expect(endpointChanges(endpointFormOf(signed), signed)).toEqual({});
+    expect(endpointChanges({ ...endpointFormOf(signed), isStandard: false }, signed)).toEqual({
+      standard_webhooks: null,
+    });
+  });
+
+  it('tells another endpoint profile, and null ends it', () => {
+    const told = { ...ENDPOINT, notify: { endpoint_id: 'ep_2', on: ['dead_letter'] } } as const;
+    const form = endpointFormOf(told);
+    expect(endpointChanges(form, told)).toEqual({});
+    expect(endpointBody(form)).toMatchObject({ notify: told.notify });
+    const nobody = { ...form, notify: { ...form.notify, choice: 'default' } } as const;
+    expect(endpointChanges(nobody, told)).toEqual({ notify: null });
+    const wrong = { ...form, notify: { ...form.notify, endpointId: '' } };
+    expect(validateEndpoint(wrong)).toEqual({ notify: 'Choose an endpoint profile.' });
   });
 
   it.each(['many', '-1', '1.5', '1e9'])('does not send %j as a number of bytes', (excerptBytes) => {
@@ -257,12 +300,14 @@ describe('the fields at which an error can be shown', () => {
     };
     const pairs = { headers: [{ name: 'a', value: 'b' }], labels: [{ name: 'a', value: 'b' }] };
     const retry = { maxAttempts: '3', base: '', factor: '', max: '' };
+    const notify = { choice: 'nobody', endpointId: '', on: [] } as const;
     expect(scheduleFields(filled)).toEqual(
-      expect.arrayContaining(Object.keys(scheduleBody({ ...filled, ...pairs, retry }))),
+      expect.arrayContaining(Object.keys(scheduleBody({ ...filled, ...pairs, retry, notify }))),
     );
     const endpoint = {
       ...NEW_ENDPOINT,
       ...pairs,
+      notify,
       url: 'x',
       timeout: '1s',
       retry,

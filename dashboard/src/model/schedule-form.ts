@@ -1,6 +1,7 @@
 /** The form of a schedule, and the bodies of POST and PATCH. */
 import type { Endpoint, Schedule, ScheduleCreate, ScheduleUpdate } from '../../../sdk/src/api-types.ts';
 import type { FieldErrors } from './field-errors.ts';
+import { findNotifyError, NO_NOTIFY, type NotifyForm, notifyBody, notifyFormOf } from './notify-form.ts';
 import { findPairError, type Pair, pairsOf, recordOf } from './pairs.ts';
 import { NO_RETRY, type RetryForm, rateLimitBody, retryBody, retryFormOf } from './policy-form.ts';
 import { type TimingForm, timingBody, timingFields } from './timing-form.ts';
@@ -22,6 +23,7 @@ export interface ScheduleForm {
   readonly jitter: string;
   readonly perSecond: string;
   readonly idempotencyKey: string;
+  readonly notify: NotifyForm;
   readonly labels: readonly Pair[];
 }
 
@@ -40,6 +42,7 @@ export function newSchedule(timing: TimingForm): ScheduleForm {
     jitter: '',
     perSecond: '',
     idempotencyKey: '',
+    notify: NO_NOTIFY,
     labels: [],
   };
 }
@@ -54,6 +57,7 @@ export function scheduleFormOf(schedule: Schedule, timing: TimingForm): Schedule
     method: schedule.method,
     ttl: schedule.ttl ?? '',
     retry: retryFormOf(schedule.retry_policy),
+    notify: notifyFormOf(schedule.notify),
     labels: pairsOf(schedule.metadata),
   };
 }
@@ -66,6 +70,7 @@ export const ADVANCED_FIELDS: readonly string[] = [
   'rate_limit',
   'idempotency_key',
   'retry_policy',
+  'notify',
 ];
 
 /** The fields of the API that the form shows. An error of any other field belongs to the whole form. */
@@ -82,10 +87,15 @@ export function validateSchedule(form: ScheduleForm): FieldErrors {
     errors.endpoint_id = 'Choose an endpoint profile.';
   if (timingBody(form.timing) === null) errors[form.timing.kind] = 'Enter a time.';
   const headers = findPairError(form.headers, 'header');
-  const labels = findPairError(form.labels, 'label');
   if (headers !== null) errors.headers = headers;
-  if (labels !== null) errors.metadata = labels;
-  return errors;
+  return { ...errors, ...validateEdit(form) };
+}
+
+/** Errors in the part of the form that an existing schedule has too. */
+export function validateEdit(form: ScheduleForm): FieldErrors {
+  const labels = findPairError(form.labels, 'label');
+  const notify = findNotifyError(form.notify);
+  return { ...(labels !== null && { metadata: labels }), ...(notify !== null && { notify }) };
 }
 
 export function scheduleBody(form: ScheduleForm): ScheduleCreate {
@@ -93,6 +103,7 @@ export function scheduleBody(form: ScheduleForm): ScheduleCreate {
   const labels = recordOf(form.labels);
   const rateLimit = rateLimitBody(form.perSecond);
   const retry = retryBody(form.retry);
+  const notify = notifyBody(form.notify);
   return {
     ...(form.name.trim() !== '' && { name: form.name.trim() }),
     ...(form.destination === 'inline'
@@ -106,6 +117,7 @@ export function scheduleBody(form: ScheduleForm): ScheduleCreate {
     ...(form.jitter.trim() !== '' && { jitter: form.jitter.trim() }),
     ...(rateLimit !== null && { rate_limit: rateLimit }),
     ...(form.idempotencyKey.trim() !== '' && { idempotency_key: form.idempotencyKey.trim() }),
+    ...(notify !== null && { notify }),
     ...(Object.keys(labels).length > 0 && { metadata: labels }),
   };
 }
@@ -114,6 +126,7 @@ export function scheduleBody(form: ScheduleForm): ScheduleCreate {
 export function scheduleChanges(form: ScheduleForm, before: Schedule): ScheduleUpdate {
   const labels = recordOf(form.labels);
   const retry = retryBody(form.retry);
+  const notify = notifyBody(form.notify);
   const ttl = form.ttl.trim() === '' ? null : form.ttl.trim();
   const isInline = before.endpoint_id === null;
   const name = form.name.trim() === '' ? null : form.name.trim();
@@ -123,6 +136,7 @@ export function scheduleChanges(form: ScheduleForm, before: Schedule): ScheduleU
     ...(isInline && form.method !== before.method && { method: form.method }),
     ...(ttl !== before.ttl && { ttl }),
     ...(!isSame(retry, retryBody(retryFormOf(before.retry_policy))) && { retry_policy: retry }),
+    ...(!isSame(notify, notifyBody(notifyFormOf(before.notify))) && { notify }),
     ...(!isSame(labels, before.metadata) && { metadata: labels }),
   };
 }

@@ -42,6 +42,8 @@ export const ERROR_CODES = [
   'invalid_breaker_policy',
   'invalid_name',
   'invalid_response_excerpt',
+  'invalid_notify',
+  'invalid_signature',
   'internal_error',
   'unavailable',
 ] as const;

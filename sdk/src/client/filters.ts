@@ -25,6 +25,7 @@ export const FILTERS = {
     schedule_id: true,
     endpoint_id: true,
     replay_of: true,
+    notification_of: true,
     created_after: true,
     created_before: true,
   } satisfies NamesOf<Api.ListDeliveriesQuery>,

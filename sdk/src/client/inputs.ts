@@ -6,7 +6,9 @@
 import type * as Api from '../api-types.ts';
 import type { Convenient } from './convenient.ts';
 
-interface ScheduleFields extends Convenient<Api.ScheduleCreate> {}
+interface ScheduleFields extends Convenient<Api.ScheduleCreate> {
+  readonly notify?: NotifyInput | null | undefined;
+}
 
 type Needs<T, K extends keyof T> = { readonly [P in K]-?: Exclude<T[P], null | undefined> };
 
@@ -79,19 +81,35 @@ export type ScheduleCreate = Destination & Timing & Payload & ScheduleSettings;
 export type SchedulePut = Destination & Exclude<Timing, WithDelay> & Payload & Omit<ScheduleSettings, 'name'>;
 
 /** Changes of a schedule. Fields that are left out do not change. Use `reschedule` to change the timing. */
-export interface ScheduleUpdate extends Convenient<Api.ScheduleUpdate> {}
+export interface ScheduleUpdate extends Convenient<Api.ScheduleUpdate> {
+  readonly notify?: NotifyInput | null | undefined;
+}
 
 /** The new timing of a schedule. */
 export type ScheduleReschedule = Timing;
 
 /** Changes of an endpoint profile. Fields that are left out do not change. */
-export interface EndpointUpdate extends Convenient<Api.EndpointWrite> {}
+export interface EndpointUpdate extends Convenient<Api.EndpointWrite> {
+  readonly notify?: NotifyInput | null | undefined;
+}
 
 /** A new endpoint profile. `url` is required. */
 export interface EndpointCreate extends Omit<EndpointUpdate, 'url'>, Needs<EndpointUpdate, 'url'> {}
 
 /** An endpoint profile as `put` writes it. Its name is the first argument. */
 export interface EndpointPut extends Omit<EndpointCreate, 'name'> {}
+
+/** Without `endpoint_id` there is nobody to tell, so `on` has no outcomes. */
+export interface EmptyWithoutEndpointId extends ReadonlyArray<never> {
+  readonly length: 0;
+}
+export interface NotifyNobody {
+  readonly endpoint_id?: null | undefined;
+  readonly on: EmptyWithoutEndpointId;
+}
+
+/** Who is told how deliveries ended: an endpoint profile, or nobody. */
+export type NotifyInput = Api.Notify | NotifyNobody;
 
 export interface RetryPolicyInput extends Convenient<Api.RetryPolicyInput> {}
 export interface BreakerPolicyInput extends Convenient<Api.BreakerPolicy> {}

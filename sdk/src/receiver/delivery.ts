@@ -1,6 +1,8 @@
 /** The delivery that a handler gets: verified, with its body read. */
 import { readJson } from '../json/read-json.ts';
+import { type Alert, isAlert } from './alert.ts';
 import type { ReceivedHeaders } from './normalized-request.ts';
+import { isNotification, type Notification } from './notification.ts';
 import type { Verified } from './result.ts';
 
 export interface DeliveryRequest {
@@ -26,6 +28,7 @@ export class ReceivedDelivery implements DeliveryRequest {
   readonly headers: Headers;
   /** The raw bytes that were signed. */
   readonly body: Uint8Array;
+  #composed: { readonly json: unknown } | null = null;
 
   constructor({ deliveryId, attempt, idempotencyKey, timestamp, body }: Verified, request: DeliveryRequest) {
     this.deliveryId = deliveryId;
@@ -46,6 +49,37 @@ export class ReceivedDelivery implements DeliveryRequest {
   /** The body as JSON. Throws a SyntaxError if it is not JSON. The type `T` is not checked. */
   json<T = unknown>(): T {
     return readJson(this.text()) as T;
+  }
+
+  /**
+   * How another delivery ended, if this request tells that. Null for every other request, and for a notification of a type
+   * that this package does not know.
+   */
+  get notification(): Notification | null {
+    return this.#composedBody(isNotification);
+  }
+
+  /** The message of an alert, if this request is one. Null for every other request. */
+  get alert(): Alert | null {
+    return this.#composedBody(isAlert);
+  }
+
+  /**
+   * Returns a body that Sched composed. Such a body names the delivery that carries it. A body that is sent on does not,
+   * so it is not taken for a new notification.
+   */
+  #composedBody<T extends Notification | Alert>(isComposed: (body: unknown) => body is T): T | null {
+    this.#composed ??= { json: this.#jsonOrNull() };
+    const { json } = this.#composed;
+    return isComposed(json) && json.id === this.deliveryId ? json : null;
+  }
+
+  #jsonOrNull(): unknown {
+    try {
+      return this.json();
+    } catch {
+      return null;
+    }
   }
 }
 

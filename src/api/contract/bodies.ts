@@ -60,6 +60,11 @@ const retryPolicyOfSchedule = field.retryPolicy.nullish().meta({
   description: 'When failed attempts are repeated. The default is the policy of the endpoint profile.',
 });
 
+const notifyOfSchedule = field.notify.nullish().meta({
+  description:
+    'Who is told how each delivery ended. The default is `notify` of the endpoint profile. `"on": []` tells nobody.',
+});
+
 export const ScheduleCreate = z
   .object({
     name: field.scheduleName.nullish(),
@@ -74,6 +79,7 @@ export const ScheduleCreate = z
     retry_policy: retryPolicyOfSchedule,
     rate_limit: rateLimitOfSchedule,
     jitter: field.jitter.nullish(),
+    notify: notifyOfSchedule,
     metadata: field.metadata.nullish(),
   })
   .meta({
@@ -89,12 +95,13 @@ export const ScheduleUpdate = z
     method: field.method.nullish(),
     ttl: field.ttl.nullish(),
     retry_policy: retryPolicyOfSchedule,
+    notify: notifyOfSchedule,
     metadata: field.metadata.nullish(),
   })
   .meta({
     id: 'ScheduleUpdate',
     description:
-      'The fields to change. The others stay as they are. `null` clears `name`, `ttl`, `retry_policy` and `metadata`. Use reschedule to change the timing.',
+      'The fields to change. The others stay as they are. `null` clears `name`, `ttl`, `retry_policy`, `notify` and `metadata`. Use reschedule to change the timing.',
   });
 
 export const ScheduleReschedule = z.object(timing).meta({
@@ -123,6 +130,10 @@ export const EndpointWrite = z
       .nullish()
       .meta({ description: 'When to stop sending to this endpoint because it fails.' }),
     response_excerpt: field.responseExcerpt.nullish(),
+    notify: field.notify.nullish().meta({
+      description: 'Who is told how deliveries ended, for schedules that have no `notify` of their own.',
+    }),
+    standard_webhooks: field.standardWebhooks.nullish(),
     metadata: field.metadata.nullish(),
   })
   .meta({

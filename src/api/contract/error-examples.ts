@@ -11,6 +11,7 @@ import { bodyFaultText } from '#src/texts/body-fault-text.ts';
 import { longIdempotencyHeaderText } from '#src/texts/field-fault-text.ts';
 import { noObjectText } from '#src/texts/id-fault-text.ts';
 import { jsonSyntaxText } from '#src/texts/json-fault-text.ts';
+import { standardSecretText } from '#src/texts/secret-fault-text.ts';
 import {
   notCancelableText,
   notReplayableText,
@@ -103,6 +104,8 @@ function exampleOf(code: ErrorCode): Example {
       return ofBody(code, ['name'], { name: 'nightly report' });
     case 'invalid_response_excerpt':
       return ofBody(code, ['response_excerpt'], { response_excerpt: 100_000 });
+    case 'invalid_notify':
+      return ofBody(code, ['notify', 'on'], { notify: { endpoint_id: exampleId('ep'), on: ['failed'] } });
     case 'missing_url':
       return ofBody(code, ['url'], {});
     case 'invalid_endpoint':
@@ -113,6 +116,8 @@ function exampleOf(code: ErrorCode): Example {
       return ofBody(code, ['timeout'], { timeout: 30 });
     case 'invalid_retry_budget':
       return ofBody(code, ['retry_budget', 'burst'], { retry_budget: { rate: 10 } });
+    case 'invalid_signature':
+      return of(code, 'standard_webhooks', standardSecretText('project', null));
     case 'invalid_rate_limit':
       return ofBody(code, ['rate_limit'], { rate_limit: 5 });
     case 'invalid_breaker_policy':

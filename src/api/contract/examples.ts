@@ -29,9 +29,9 @@ export interface OperationExamples {
 }
 
 const CREATED_AT = '2026-11-15T08:00:00.000Z';
-const FIRED_AT = '2026-11-16T08:00:00.000Z';
+export const FIRED_AT = '2026-11-16T08:00:00.000Z';
 const UPDATED_AT = '2026-11-15T09:30:00.000Z';
-const HOOK = 'https://example.com/hooks/reminder';
+export const HOOK = 'https://example.com/hooks/reminder';
 
 const defaultPolicy: RetryPolicyResource = {
   max_attempts: DEFAULT_RETRY_POLICY.maxAttempts,
@@ -90,6 +90,7 @@ const oneShot: ScheduleResource = {
   idempotency_key: null,
   retry_policy: defaultPolicy,
   rate_limit: null,
+  notify: null,
   metadata: {},
   created_at: CREATED_AT,
   updated_at: CREATED_AT,
@@ -113,7 +114,7 @@ const recurring: ScheduleResource = {
 };
 const idle = { next_fire_at: null, next_runs: [], updated_at: UPDATED_AT };
 
-const delivery: DeliveryResource = {
+export const delivery: DeliveryResource = {
   id: exampleId('dlv'),
   object: 'delivery',
   schedule_id: exampleId('sch'),
@@ -131,6 +132,8 @@ const delivery: DeliveryResource = {
   error: null,
   idempotency_key: `${exampleId('sch')}:${FIRED_AT}`,
   replay_of: null,
+  notification_of: null,
+  notify: null,
   endpoint_id: null,
   endpoint_version: null,
   created_at: CREATED_AT,
@@ -150,7 +153,7 @@ const replay: DeliveryResource = {
   finalized_at: null,
 };
 
-const attempt: AttemptResource = {
+export const attempt: AttemptResource = {
   id: exampleId('att'),
   object: 'attempt',
   delivery_id: exampleId('dlv'),
@@ -220,6 +223,8 @@ const profile: EndpointResource = {
   rate_limit: null,
   breaker_policy: { threshold: 10, base_open: '30s', max_open: '1h', probe_timeout: '30s' },
   response_excerpt: null,
+  notify: null,
+  standard_webhooks: false,
   metadata: { team: 'billing' },
   version: 1,
   archived: false,

@@ -13,6 +13,7 @@ import { HEADERS_BYTES_MAX } from '#src/domain/headers.ts';
 import { parseId } from '#src/domain/id.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
 import { NAME } from '#src/domain/name.ts';
+import { NOTIFIED_OUTCOMES, type NotifiedOutcome } from '#src/domain/notify.ts';
 import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
 import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
 import { DURATION_FORM, exampleId, idForm } from './forms.ts';
@@ -246,6 +247,54 @@ export const responseExcerpt = z.int().min(0).max(RESPONSE_EXCERPT_BYTES_MAX).me
   description:
     'How many bytes to keep of an answer that is not 2xx. The first bytes are encrypted and kept with the attempt. 0 keeps none. The default is set by the operator.',
   example: 4096,
+});
+
+const OUTCOMES: ReadonlySet<unknown> = new Set(NOTIFIED_OUTCOMES);
+
+/** One check of the whole list: a long list of wrong values would make an issue for each. */
+function isOutcomes(value: unknown): value is readonly NotifiedOutcome[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= NOTIFIED_OUTCOMES.length &&
+    value.every((outcome, at) => OUTCOMES.has(outcome) && value.indexOf(outcome) === at)
+  );
+}
+
+export const notifyOutcomes = z.custom<readonly NotifiedOutcome[]>(isOutcomes).meta({
+  description: 'The outcomes that are told, each at most once. With an empty list nobody is told.',
+  override: {
+    type: 'array',
+    items: { type: 'string', enum: [...NOTIFIED_OUTCOMES] },
+    maxItems: NOTIFIED_OUTCOMES.length,
+    uniqueItems: true,
+    example: ['dead_letter', 'expired'],
+  },
+});
+
+export const notify = z
+  .object({
+    endpoint_id: endpointId.nullish().meta({
+      ...idForm('ep'),
+      description:
+        'The endpoint profile that gets the notifications. It must not be archived. It may be left out if `on` is empty.',
+      example: exampleId('ep'),
+    }),
+    on: notifyOutcomes,
+  })
+  .check(({ value, issues }) => {
+    if (value.on.length > 0 && !value.endpoint_id)
+      issues.push({ code: 'custom', input: value.endpoint_id, path: ['endpoint_id'] });
+  })
+  .meta({
+    id: 'NotifyInput',
+    description:
+      'Who is told how a delivery ended. When a delivery ends with one of these outcomes, Sched sends a notification to the endpoint profile.',
+  });
+
+export const standardWebhooks = z.boolean().meta({
+  description:
+    'Whether requests are signed for [Standard Webhooks](https://www.standardwebhooks.com) too. They then carry the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` beside those of Sched. Every signing secret in force must be `whsec_` and base64. The default is false.',
+  example: false,
 });
 
 export const breakerPolicy = z

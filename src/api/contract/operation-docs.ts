@@ -258,6 +258,14 @@ export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
           description: 'Lists only replays of this delivery. An unknown id gives an empty list.',
           example: exampleId('dlv'),
         }),
+      notification_of: z
+        .string()
+        .optional()
+        .meta({
+          description:
+            'Lists only notifications of how this delivery ended. An unknown id gives an empty list.',
+          example: exampleId('dlv'),
+        }),
       created_after: createdBound('Lists only deliveries that were created after this instant.'),
       created_before: createdBound('Lists only deliveries that were created before this instant.'),
     }),

@@ -57,6 +57,7 @@ const SCHEDULE: readonly ErrorCode[] = [
   'invalid_rate_limit',
   'too_many_labels',
   ...NAME,
+  'invalid_notify',
   'invalid_endpoint',
   'endpoint_archived',
 ];
@@ -70,6 +71,8 @@ const ENDPOINT: readonly ErrorCode[] = [
   'invalid_rate_limit',
   'invalid_breaker_policy',
   'invalid_response_excerpt',
+  'invalid_notify',
+  'invalid_signature',
   'too_many_labels',
   ...NAME,
 ];
@@ -83,7 +86,12 @@ function action(path: string, errors: readonly ErrorCode[] = []): Operation {
 }
 
 /** Fields of bodies that older versions of the program do not know, by the version that began to have them. */
-export const FIELDS_SINCE: Readonly<Record<string, string>> = { name: '0.2.0', response_excerpt: '0.2.0' };
+export const FIELDS_SINCE: Readonly<Record<string, string>> = {
+  name: '0.2.0',
+  response_excerpt: '0.2.0',
+  notify: '0.3.0',
+  standard_webhooks: '0.3.0',
+};
 
 export const OPERATIONS = {
   createSchedule: {
@@ -114,6 +122,7 @@ export const OPERATIONS = {
       'invalid_retry_policy',
       'too_many_labels',
       ...NAME,
+      'invalid_notify',
     ],
   },
   putSchedule: {

@@ -7,37 +7,14 @@ import { LIMIT_MAX } from '#src/api/query.ts';
 import { ATTEMPT_OUTCOMES, DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { METHODS } from '#src/domain/destination.ts';
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
-import type { IdKind } from '#src/domain/id.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
 import { NEXT_RUNS } from '#src/domain/occurrence.ts';
 import { MODES } from '#src/domain/project.ts';
 import { RETRY_BOUNDS } from '#src/domain/retry.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import * as field from './fields.ts';
-import { DURATION_FORM, exampleId, INSTANT_ANSWER_FORM, idForm, ZONE_FORM } from './forms.ts';
-
-function at(description: string) {
-  return z
-    .string()
-    .regex(new RegExp(INSTANT_ANSWER_FORM.pattern))
-    .meta({ ...INSTANT_ANSWER_FORM, description, example: '2026-11-16T08:00:00.000Z' });
-}
-
-function id(kind: IdKind, description: string) {
-  const form = idForm(kind);
-  return z
-    .string()
-    .regex(new RegExp(form.pattern))
-    .meta({ ...form, description, example: exampleId(kind) });
-}
-
-function duration(description: string, example: string) {
-  return z.string().meta({ ...DURATION_FORM, description, example });
-}
-
-function object<T extends string>(name: T) {
-  return z.literal(name).meta({ description: `The type of this object, always \`${name}\`.` });
-}
+import { ZONE_FORM } from './forms.ts';
+import { at, duration, id, object } from './resource-fields.ts';
 
 const mode = z
   .enum(MODES)
@@ -84,6 +61,16 @@ export const RetryPolicy = z
     description:
       'When failed attempts are repeated. The retry after attempt n is due min(`max`, `base` × `factor`^n) after the end of that attempt.',
   });
+
+export const Notify = z
+  .object({
+    endpoint_id: id(
+      'ep',
+      'The endpoint profile that gets the notifications. Null only if `on` is empty.',
+    ).nullable(),
+    on: field.notifyOutcomes,
+  })
+  .meta({ id: 'Notify', description: 'Who is told how a delivery ended, and with which outcomes.' });
 
 export const Schedule = z
   .object({
@@ -136,6 +123,10 @@ export const Schedule = z
       description: 'The policy in force: of the schedule, else of its endpoint profile, else the default.',
     }),
     rate_limit: field.rateLimit.nullable().meta({ description: 'The rate limit of the schedule, or null.' }),
+    notify: Notify.nullable().meta({
+      description:
+        'The own `notify` of the schedule. Null if it has none: that of the endpoint profile then applies.',
+    }),
     metadata: labels,
     created_at: at('When the schedule was created.'),
     updated_at: at('When the schedule was last changed.'),
@@ -149,7 +140,7 @@ export const Delivery = z
   .object({
     id: id('dlv', 'The id of the delivery. The receiver gets it as `Sched-Delivery-Id`.'),
     object: object('delivery'),
-    schedule_id: id('sch', 'The schedule that it belongs to.').nullable(),
+    schedule_id: id('sch', 'The schedule that it belongs to. Null for a notification.').nullable(),
     mode,
     url: z.string().meta({
       format: 'uri',
@@ -163,7 +154,7 @@ export const Delivery = z
       example: 'succeeded',
     }),
     occurrence: at(
-      'The nominal instant: that of the recurrence or the one-shot schedule, before jitter, and also if the delivery was moved. The receiver gets it as `Sched-Occurrence`. Null if it was triggered.',
+      'The nominal instant: that of the recurrence or the one-shot schedule, before jitter, and also if the delivery was moved. The receiver gets it as `Sched-Occurrence`. Null if it was triggered, and for a notification.',
     ).nullable(),
     triggered: z
       .boolean()
@@ -186,6 +177,13 @@ export const Delivery = z
       example: 'invoice-4711:2026-11-16T08:00:00.000Z',
     }),
     replay_of: id('dlv', 'The original delivery if this one is a replay, else null.').nullable(),
+    notification_of: id(
+      'dlv',
+      'The delivery whose end this notification tells. Null for any other.',
+    ).nullable(),
+    notify: Notify.nullable().meta({
+      description: 'Who is told how this delivery ends. It was fixed when the delivery was created.',
+    }),
     endpoint_id: id('ep', 'The endpoint profile that it is sent with, or null.').nullable(),
     endpoint_version: z
       .int()
@@ -195,7 +193,11 @@ export const Delivery = z
     created_at: at('When the delivery was created.'),
     finalized_at: at('When the delivery ended. Null before.').nullable(),
   })
-  .meta({ id: 'Delivery', description: 'One occurrence of a schedule, sent until it ends.' });
+  .meta({
+    id: 'Delivery',
+    description:
+      'One occurrence of a schedule, or a notification of how one ended. It is sent until it ends.',
+  });
 
 export const Attempt = z
   .object({
@@ -276,6 +278,12 @@ export const Endpoint = z
     response_excerpt: field.responseExcerpt.nullable().meta({
       description:
         'How many bytes are kept of an answer that is not 2xx. Null: as many as the operator has set.',
+    }),
+    notify: Notify.nullable().meta({
+      description: 'Who is told how deliveries ended, for schedules that have no `notify` of their own.',
+    }),
+    standard_webhooks: field.standardWebhooks.meta({
+      description: 'Whether requests are signed for Standard Webhooks too.',
     }),
     metadata: labels,
     version: z.int().min(1).meta({ description: 'Starts at 1 and increases with every change.', example: 3 }),
@@ -372,4 +380,5 @@ export type AttemptResource = z.infer<typeof Attempt>;
 export type RecentAttemptResource = z.infer<typeof RecentAttempt>;
 export type EndpointResource = z.infer<typeof Endpoint>;
 export type RetryPolicyResource = z.infer<typeof RetryPolicy>;
+export type NotifyResource = z.infer<typeof Notify>;
 export type ErrorResource = z.infer<typeof ApiError>;

@@ -1,11 +1,14 @@
-/** The request that a receiver gets, as a webhook of the OpenAPI document. */
+/** The requests that a receiver gets, as webhooks of the OpenAPI document. */
 import { createSecretKey } from 'node:crypto';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { parseId } from '#src/domain/id.ts';
-import { signatureHeader } from '#src/domain/signature.ts';
+import { type Signed, signatureHeader, standardSignatureHeader } from '#src/domain/signature.ts';
+import { standardWebhooksKey } from '#src/domain/signing-secret.ts';
 import { exampleId, INSTANT_ANSWER_FORM, idForm } from './forms.ts';
+import { Alert, Notification } from './notifications.ts';
 import type { Tag } from './operation-docs.ts';
+import { WEBHOOK_EXAMPLES } from './webhook-examples.ts';
 
 const DESCRIPTION = `Sched sends this request to the \`endpoint\` of a schedule or to the \`url\` of its endpoint
 profile when a delivery is due. Method, custom headers and body are the ones that you stored. \`POST\` is the default
@@ -17,31 +20,34 @@ arrive more than once. Answer within 30 seconds, or within the \`timeout\` of th
 Sched reads only the status of your answer. \`Retry-After\` and other headers have no effect.
 
 The example is a request to \`https://example.com/hooks/reminder\` with the JSON body. It is signed with
-\`whsec_local_development_only\`, the secret of \`sched dev\`, so you can test your verification with it.`;
+\`whsec_b25seSBmb3IgbG9jYWwgZGV2ZWxvcG1lbnQgdXNl\`, the secret of \`sched dev\`, so you can test your verification with it.`;
 
 /** The secret that the description names. */
-const SECRET = 'whsec_local_development_only';
+const SECRET = 'whsec_b25seSBmb3IgbG9jYWwgZGV2ZWxvcG1lbnQgdXNl';
 const BODY = { invoice: 4711 };
 /** The instant 2026-11-16T08:00:00Z, at which the schedules of the other examples fire. */
 const TIMESTAMP = 1_794_816_000;
+/** The instant at which the composed examples are sent. */
+const COMPOSED_AT = TIMESTAMP + 11;
 
-const SIGNATURE = signatureHeader(
-  {
-    timestamp: TIMESTAMP,
-    deliveryId: exampleDelivery(),
-    attemptNo: 1,
-    method: 'POST',
-    path: '/hooks/reminder',
-    body: Buffer.from(JSON.stringify(BODY)),
-  },
-  [createSecretKey(SECRET, 'utf8')],
-);
-
-function exampleDelivery() {
-  const id = parseId('dlv', exampleId('dlv'));
-  if (id === null) throw new Error('The example is not an id.');
-  return id;
+function signed(id: string, timestamp: number, path: string, body: object): Signed {
+  const deliveryId = parseId('dlv', id);
+  if (deliveryId === null) throw new Error('The example is not an id.');
+  const bytes = Buffer.from(JSON.stringify(body));
+  return { timestamp, deliveryId, attemptNo: 1, method: 'POST', path, body: bytes };
 }
+
+function signatureOf(...request: Parameters<typeof signed>): string {
+  return signatureHeader(signed(...request), [createSecretKey(SECRET, 'utf8')]);
+}
+
+function standardSignatureOf(...request: Parameters<typeof signed>): string {
+  const key = standardWebhooksKey(SECRET);
+  if (key === null) throw new Error('The example is not whsec_ and base64.');
+  return standardSignatureHeader(signed(...request), [createSecretKey(key)]);
+}
+
+const EXAMPLE = [exampleId('dlv'), TIMESTAMP, '/hooks/reminder', BODY] as const;
 
 const headers = z.object({
   'Sched-Delivery-Id': z.string().meta({
@@ -77,8 +83,31 @@ const headers = z.object({
     pattern: '^t=\\d+(?:,v1=[0-9a-f]{64})+$',
     description:
       'The signature, as `t=<timestamp>,v1=<signature>`. While a secret is rotated there is another `,v1=<signature>` part for each secret: accept the request if one of them matches. The signature is the HMAC-SHA256 in hexadecimal digits of `<timestamp>.<delivery id>.<attempt>.<METHOD>.<path>.<body>`, keyed with the whole signing secret.',
-    example: SIGNATURE,
+    example: signatureOf(...EXAMPLE),
   }),
+  'webhook-id': z
+    .string()
+    .optional()
+    .meta({
+      ...idForm('dlv'),
+      description:
+        'The id of the delivery, for Standard Webhooks. Only with `standard_webhooks` of the endpoint profile.',
+      example: exampleId('dlv'),
+    }),
+  'webhook-timestamp': z.int().min(0).optional().meta({
+    description:
+      'The same as `Sched-Timestamp`, for Standard Webhooks. Only with `standard_webhooks` of the endpoint profile.',
+    example: TIMESTAMP,
+  }),
+  'webhook-signature': z
+    .string()
+    .optional()
+    .meta({
+      pattern: '^v1,[A-Za-z0-9+/]{43}=(?: v1,[A-Za-z0-9+/]{43}=)*$',
+      description:
+        'The signature of Standard Webhooks, which its libraries verify. Only with `standard_webhooks` of the endpoint profile. While a secret is rotated there is another `v1,<signature>` for each secret, separated by a space. The signature is the HMAC-SHA256 in base64 of `<webhook-id>.<webhook-timestamp>.<body>`, keyed with the decoded base64 after `whsec_` of the signing secret.',
+      example: standardSignatureOf(...EXAMPLE),
+    }),
   traceparent: z.string().optional().meta({
     pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-01$',
     description: 'The W3C trace context. A delivery is a trace, and an attempt is a span.',
@@ -102,6 +131,77 @@ const body = {
   },
 };
 
+const RESPONSES: ZodOpenApiOperationObject['responses'] = {
+  '2XX': { description: 'The delivery ends as `succeeded`.' },
+  '3XX': {
+    description:
+      'Redirects are not followed. The attempt is `terminal`, and the delivery ends as `dead_letter`.',
+  },
+  '4XX': {
+    description:
+      'The attempt is `retryable`, whatever the status. It is repeated with backoff until an answer is 2xx. After `max_attempts` the delivery ends as `dead_letter`, and after its deadline as `expired`.',
+  },
+  '5XX': { description: 'The same as 4XX. No answer in time and a broken connection count as well.' },
+};
+
+type ComposedName =
+  | 'Sched-Delivery-Id'
+  | 'Idempotency-Key'
+  | 'Sched-Timestamp'
+  | 'Sched-Signature'
+  | 'webhook-id'
+  | 'webhook-timestamp'
+  | 'webhook-signature';
+const ALERT_RESPONSES: ZodOpenApiOperationObject['responses'] = {
+  '2XX': { description: 'The message is delivered.' },
+  '3XX': { description: 'Redirects are not followed. The message is not sent again.' },
+  '4XX': {
+    description: 'The message is sent again with backoff, until its attempts are used up.',
+  },
+  '5XX': { description: 'The same as 4XX. No answer in time and a broken connection count as well.' },
+};
+
+/** The headers of a request whose body Sched composed. It belongs to no occurrence. */
+function composedHeaders(id: string, path: string, body: object) {
+  const withExample = (name: ComposedName, example: string | number) => ({
+    [name]: headers.shape[name].meta({ ...headers.shape[name].meta(), example }),
+  });
+  return headers.omit({ 'Sched-Occurrence': true }).extend({
+    ...withExample('Sched-Delivery-Id', id),
+    ...withExample('Idempotency-Key', id),
+    ...withExample('Sched-Timestamp', COMPOSED_AT),
+    ...withExample('Sched-Signature', signatureOf(id, COMPOSED_AT, path, body)),
+    ...withExample('webhook-id', id),
+    ...withExample('webhook-timestamp', COMPOSED_AT),
+    ...withExample('webhook-signature', standardSignatureOf(id, COMPOSED_AT, path, body)),
+  });
+}
+
+const SIGNED = `It is signed and retried like every delivery. Verify \`Sched-Signature\` before you trust it, and do the
+work once for each \`Idempotency-Key\`.`;
+
+function exampleText(path: string): string {
+  return `The example is a request to \`https://example.com${path}\`. It is signed with \`${SECRET}\`, the secret of
+\`sched dev\`, so you can test your verification with it.`;
+}
+
+const { notification, alert } = WEBHOOK_EXAMPLES;
+const NOTIFICATION_PATH = '/hooks/outcomes';
+const ALERT_PATH = '/hooks/alerts';
+
+const NOTIFICATION_DESCRIPTION = `Sched sends this request when a delivery ended with an outcome that \`notify\` of its
+schedule or endpoint profile names. It goes to the endpoint profile that \`notify\` names, with its method and headers.
+
+A notification is a delivery itself, and \`GET /v1/deliveries?notification_of=\` lists it. ${SIGNED} Nobody is told how a
+notification ended. The body is composed when it is sent, so a retry may show a newer name of the schedule.
+
+${exampleText(NOTIFICATION_PATH)}`;
+
+const ALERT_DESCRIPTION = `Sched sends this request to a webhook channel of an alert: once when an incident begins, once
+when it is over, and reminders in between. The method is \`POST\`. ${SIGNED}
+
+${exampleText(ALERT_PATH)}`;
+
 export const WEBHOOKS: Readonly<Record<string, { readonly post: ZodOpenApiOperationObject }>> = {
   delivery: {
     post: {
@@ -113,18 +213,43 @@ export const WEBHOOKS: Readonly<Record<string, { readonly post: ZodOpenApiOperat
       security: [],
       requestParams: { header: headers },
       requestBody: body,
-      responses: {
-        '2XX': { description: 'The delivery ends as `succeeded`.' },
-        '3XX': {
-          description:
-            'Redirects are not followed. The attempt is `terminal`, and the delivery ends as `dead_letter`.',
-        },
-        '4XX': {
-          description:
-            'The attempt is `retryable`, whatever the status. It is repeated with backoff until an answer is 2xx. After `max_attempts` the delivery ends as `dead_letter`, and after its deadline as `expired`.',
-        },
-        '5XX': { description: 'The same as 4XX. No answer in time and a broken connection count as well.' },
+      responses: RESPONSES,
+    },
+  },
+  notification: {
+    post: {
+      operationId: 'receiveNotification',
+      tags: ['Webhooks' satisfies Tag],
+      summary: 'Receive a notification',
+      description: NOTIFICATION_DESCRIPTION,
+      security: [],
+      requestParams: {
+        header: composedHeaders(notification.default.value.id, NOTIFICATION_PATH, notification.default.value),
       },
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: Notification, examples: notification } },
+      },
+      responses: RESPONSES,
+    },
+  },
+  alert: {
+    post: {
+      operationId: 'receiveAlert',
+      tags: ['Webhooks' satisfies Tag],
+      summary: 'Receive an alert',
+      description: ALERT_DESCRIPTION,
+      security: [],
+      requestParams: {
+        // A channel is no endpoint profile.
+        header: composedHeaders(alert.default.value.id, ALERT_PATH, alert.default.value).omit({
+          'webhook-id': true,
+          'webhook-timestamp': true,
+          'webhook-signature': true,
+        }),
+      },
+      requestBody: { required: true, content: { 'application/json': { schema: Alert, examples: alert } } },
+      responses: ALERT_RESPONSES,
     },
   },
 };

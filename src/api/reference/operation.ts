@@ -3,7 +3,7 @@ import type { Answer, ErrorMeaning, Example, Operation, Parameter, ReferenceDocu
 import { type Field, type FieldListOptions, fieldsOf, parameterField, renderFields } from './fields.ts';
 import { anchor, inline, prose, text } from './html.ts';
 import { asJson } from './literals.ts';
-import { RECEIVER_SAMPLE, receivedRequest, type Sample, samplesOf } from './samples.ts';
+import { receivedRequest, receiverSample, type Sample, samplesOf } from './samples.ts';
 
 type Direction = Pick<FieldListOptions, 'isRequest'>;
 
@@ -61,7 +61,7 @@ ${renderRequest(document, webhook, { isRequest: false })}
 </div>
 <div class="beside">
 ${renderCode('Request', receivedRequest(document, webhook))}
-${renderCode('TypeScript', RECEIVER_SAMPLE)}
+${renderCode('TypeScript', receiverSample(id))}
 <p>The page <code>docs/verifying.md</code> of Sched has the same for Express, Fastify and Hono, and for Python, Go, Ruby, PHP and Java. If a signature does not match, save the request to a file: <code>sched verify</code> says why.</p>
 </div>
 </section>`;

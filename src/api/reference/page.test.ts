@@ -15,7 +15,7 @@ function idsOf(html: string): readonly string[] {
 
 describe('the reference page', () => {
   test('has a section for every operation and every webhook', () => {
-    const names = [...Object.keys(OPERATIONS), 'receiveDelivery'];
+    const names = [...Object.keys(OPERATIONS), 'receiveDelivery', 'receiveNotification', 'receiveAlert'];
     expect(names.filter((id) => !idsOf(page).includes(id))).toEqual([]);
   });
 
@@ -29,6 +29,8 @@ describe('the reference page', () => {
         'listSchedules-answer-field-data-next_runs',
         'updateEndpoint-breaker_policy-threshold',
         'receiveDelivery-Sched-Signature',
+        'receiveNotification-data-response-excerpt',
+        'receiveAlert-data-incident-kind',
       ]),
     );
   });

@@ -170,20 +170,60 @@ function python({ method, path, query, body }: SampleRequest): string {
 /** A request as it arrives at a receiver. */
 export function receivedRequest(
   document: ReferenceDocument,
-  { method, parameters, body }: Operation,
+  { id, method, parameters, body }: Operation,
 ): string {
+  const { path } = received(id);
   const headers = parameters.map((header) => `${header.name}: ${String(document.exampleOf(header))}`);
   const [example] = body === null ? [] : document.examplesOf(body);
-  return [`${method} /hooks/reminder HTTP/1.1`, ...headers, '', JSON.stringify(example?.value)].join('\n');
+  return [`${method} ${path} HTTP/1.1`, ...headers, '', JSON.stringify(example?.value)].join('\n');
 }
 
-export const RECEIVER_SAMPLE = `import { MemoryStore, receiver } from '@sched/sdk/fetch';
+export function receiverSample(id: string): string {
+  const { handle } = received(id);
+  return `import { MemoryStore, receiver } from '@sched/sdk/fetch';
 
 export const POST = receiver({
   secret: process.env.SCHED_SIGNING_SECRET ?? '',
   deduplicate: new MemoryStore(),
   onRejected: ({ message }) => console.warn(message),
   handle: async (delivery) => {
-    console.log(delivery.idempotencyKey, delivery.json());
+    ${handle.join('\n    ')}
   },
 });`;
+}
+
+interface ReceivedSample {
+  /** The path that the example is signed for. */
+  readonly path: string;
+  /** The lines of the handler. */
+  readonly handle: readonly string[];
+}
+
+const RECEIVED: Readonly<Record<string, ReceivedSample>> = {
+  receiveDelivery: {
+    path: '/hooks/reminder',
+    handle: ['console.log(delivery.idempotencyKey, delivery.json());'],
+  },
+  receiveNotification: {
+    path: '/hooks/outcomes',
+    handle: [
+      'const { notification } = delivery;',
+      'if (notification === null) return;',
+      'console.log(notification.type, notification.data.delivery.id);',
+    ],
+  },
+  receiveAlert: {
+    path: '/hooks/alerts',
+    handle: [
+      'const { alert } = delivery;',
+      'if (alert === null) return;',
+      'console.log(alert.type, alert.data.title);',
+    ],
+  },
+};
+
+function received(id: string): ReceivedSample {
+  const sample = RECEIVED[id];
+  if (sample === undefined) throw new Error(`The webhook ${id} has no sample.`);
+  return sample;
+}

@@ -29,7 +29,7 @@ export function detailsRoute({ commands, insight }: DataDependencies): ProjectRo
       const delivery = requireFound(await store.findDelivery(partition, id));
       const [attempts, view, [loaded], shape] = await Promise.all([
         store.listAttempts(partition, id, 0, ATTEMPTS_SHOWN_MAX),
-        store.findSchedule(partition, delivery.scheduleId),
+        delivery.scheduleId === null ? null : store.findSchedule(partition, delivery.scheduleId),
         store.loadDeliveries([delivery]),
         shapes.get(delivery),
       ]);

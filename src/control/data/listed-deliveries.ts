@@ -22,7 +22,7 @@ export async function presentDeliveries(
     (one) =>
       one && {
         ...presentWithFailure(one.delivery, mode),
-        schedule_name: one.schedule.name,
+        schedule_name: one.schedule?.name ?? null,
         waiting: presentWait(waitOf(one, now)),
       },
   );

@@ -42,7 +42,9 @@ export class RequestShapes {
   #open(delivery: Delivery, stored: StoredPayload): RequestShape | null {
     try {
       const { headers, body, isJson } = this.#payload(delivery, stored);
-      const all = customerHeaders(mergeHeaders(this.#profileHeaders(delivery, stored), headers), isJson);
+      const isStandard = stored.profile?.standardWebhooks ?? false;
+      const merged = mergeHeaders(this.#profileHeaders(delivery, stored), headers);
+      const all = customerHeaders(merged, isJson, isStandard);
       return { headerNames: all.map(([name]) => name), hasBody: body !== null };
     } catch {
       // The attempt says so too: it fails, because its request cannot be read.
@@ -52,6 +54,8 @@ export class RequestShapes {
 
   #payload(delivery: Delivery, { payload }: StoredPayload) {
     const { partition, scheduleId, payloadVersion, payloadBytes } = delivery;
+    // The body of a notification is composed when it is sent.
+    if (scheduleId === null) return { ...NO_PAYLOAD, body: new Uint8Array(), isJson: true };
     if (payload === null && payloadBytes > 0) throw new Error('The payload is not stored.');
     if (payload === null) return NO_PAYLOAD;
     const context = payloadContext(partition, scheduleId, payloadVersion);

@@ -1,5 +1,6 @@
 /** The routes of one project in one mode, except keys and secrets. */
 import type { ProjectRoute } from '#src/control/http/route.ts';
+import { alertRoutes } from './alerts.ts';
 import { attemptLookupRoute } from './attempt-lookup.ts';
 import { calendarRoute } from './calendar.ts';
 import { deliverySearchRoute } from './delivery-search.ts';
@@ -28,5 +29,6 @@ export function dataRoutes(dependencies: DataDependencies): readonly ProjectRout
     ...destinationRoutes(dependencies),
     ...replayRoutes(dependencies),
     ...revealRoutes(dependencies),
+    ...alertRoutes(dependencies),
   ];
 }

@@ -3,6 +3,7 @@
  * type of a handler follows from it, so a route without an answer here does not compile.
  */
 import { AttemptResponse, Delivery, Endpoint, Schedule } from '#src/api/contract/resources.ts';
+import * as alerts from './alert-contract.ts';
 import * as shown from './contract.ts';
 import * as data from './data-contract.ts';
 
@@ -63,4 +64,18 @@ export const PROJECT_ANSWERS = {
   'POST schedules/:id/reveal': data.Revealed,
   'POST endpoints/:id/reveal': data.Revealed,
   'POST deliveries/:id/reveal': AttemptResponse,
+  'GET alerts/channels': listed(alerts.AlertChannelInfo),
+  'POST alerts/channels': alerts.AlertChannelInfo,
+  'PATCH alerts/channels/:id': alerts.AlertChannelInfo,
+  'POST alerts/channels/:id/remove': shown.Done,
+  'POST alerts/channels/:id/reveal': alerts.RevealedAlertUrl,
+  'POST alerts/channels/:id/test': alerts.AlertMessageInfo,
+  'GET alerts/messages/:id': alerts.AlertMessageInfo,
+  'GET alerts/conditions': listed(alerts.AlertConditionInfo),
+  'POST alerts/conditions': alerts.AlertConditionInfo,
+  'PATCH alerts/conditions/:id': alerts.AlertConditionInfo,
+  'POST alerts/conditions/:id/remove': shown.Done,
+  'GET alerts/incidents': listed(alerts.AlertIncidentInfo),
+  'GET alerts/incidents/:id': alerts.AlertIncidentInfo,
+  'GET alerts/incidents/:id/messages': listed(alerts.AlertMessageInfo),
 } as const;

@@ -17,7 +17,7 @@ const LIST_MAX = 1_000;
 type FaultText = (name: string, value: unknown) => string;
 
 /** Makes the message of a field. It is made only for a fault. */
-function saying(text: FaultText) {
+export function saying(text: FaultText) {
   return { error: ({ path, input }: z.core.$ZodRawIssue) => text(String(path?.[0]), input) };
 }
 

@@ -14,6 +14,7 @@ import type { ClaimedDelivery } from '#src/engine/delivery-stages.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
+import type { NotificationHints } from '#src/engine/queue/notification-hints.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import type { AttemptRecovery } from '#src/engine/upkeep/attempt-recovery.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
@@ -38,6 +39,7 @@ export interface AttemptRunnerDependencies
   extends Pick<EngineDependencies, 'store' | 'egress' | 'vault' | 'clock' | 'timers' | 'log' | 'metrics'> {
   readonly ownership: SlotOwnership;
   readonly queue: WorkQueue;
+  readonly notifications: NotificationHints;
   readonly gates: Gates;
   readonly attempts: AttemptsInFlight;
   readonly builder: RequestBuilder;
@@ -210,11 +212,12 @@ export class AttemptRunner {
     settled: SettleWrite | null,
     endedAt: Instant,
   ): void {
-    const { queue, stats } = this.#dependencies;
+    const { queue, notifications, stats } = this.#dependencies;
     this.#report(claimed, judged, settled, endedAt);
     if (settled === null) return;
     stats.countEnded(claimed.due, settled.delivery.status);
     queue.due(dueDeliveryOf(settled.delivery));
+    notifications.due(settled.notification);
   }
 
   /**

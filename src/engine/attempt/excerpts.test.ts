@@ -1,4 +1,5 @@
 /** The beginning of an answer: how much is asked for, what waits for it, and what is stored. */
+
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { DEFAULT_BREAKER_POLICY } from '#src/domain/endpoint-profile.ts';
@@ -15,6 +16,7 @@ import {
   type ScheduleOptions,
   type Sent,
 } from '#test/engine-harness.ts';
+import { scheduleIdOf } from '#test/store-contract/builders.ts';
 
 const EXCERPT: AnswerExcerpt = {
   contentType: 'text/plain',
@@ -149,7 +151,7 @@ describe('the beginning of an answer', () => {
   test('stays when the schedule is canceled meanwhile', async () => {
     await using harness = await EngineHarness.open();
     const { pending, arrive } = await answeredAttempt(harness);
-    await harness.change(pending.scheduleId, (view) => cancel(view, harness.now));
+    await harness.change(scheduleIdOf(pending), (view) => cancel(view, harness.now));
     arrive();
     await harness.time.settled();
     expect((await harness.delivery(pending.id)).status).toBe('canceled');

@@ -64,8 +64,22 @@ describe('the request of a delivery', () => {
     const store = new Proxy(harness.store, {
       get: (target, name) => (name === 'listSecrets' ? async () => [] : Reflect.get(target, name)),
     });
-    const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = harness;
-    const unsigned = { store, insight, clock, vault, egress, timers, ids, log, metrics, node, cluster };
+    const { insight, clock, vault, composeNotification, egress, timers, ids, log, metrics, node, cluster } =
+      harness;
+    const unsigned = {
+      store,
+      insight,
+      clock,
+      vault,
+      composeNotification,
+      egress,
+      timers,
+      ids,
+      log,
+      metrics,
+      node,
+      cluster,
+    };
     expect(await builtBy(new RequestBuilder(unsigned), delivery, attempt)).toEqual({
       kind: 'unsendable',
       failure: 'no_signing_secret',
@@ -108,6 +122,76 @@ describe('the request of a delivery', () => {
     const request = requestOf(await builtBy(new RequestBuilder(harness), delivery, attempt));
     expect([request.timeoutMs, headerOf(request, 'X-Version')]).toEqual([7_000, 'one']);
     expect(request.url.href).toBe('https://example.com/profile');
+  });
+});
+
+describe('a request that is signed for Standard Webhooks too', () => {
+  const standardOf = (request: OutboundRequest) => ({
+    id: headerOf(request, 'webhook-id'),
+    timestamp: headerOf(request, 'webhook-timestamp'),
+    signatures: headerOf(request, 'webhook-signature')?.split(' '),
+  });
+
+  function expectedOf(request: OutboundRequest, { id }: Delivery, ...keys: readonly string[]) {
+    const timestamp = headerOf(request, 'Sched-Timestamp');
+    const signatures = keys.map((key) => {
+      const hmac = createHmac('sha256', key).update(`${id}.${timestamp}.`);
+      return `v1,${hmac.update(request.body ?? '').digest('base64')}`;
+    });
+    return { id, timestamp, signatures };
+  }
+
+  test('carries both signatures, each with its own key', async () => {
+    await using harness = await EngineHarness.open();
+    await harness.secret(SECRET);
+    const profile = await harness.profile({ standardWebhooks: true });
+    const { delivery, attempt } = await claimed(harness, { profile, payload: { body: '{"grüße":"🙈"}' } });
+    const request = requestOf(await builtBy(new RequestBuilder(harness), delivery, attempt));
+    expectSigned(request, delivery, attempt, '{"grüße":"🙈"}');
+    expect(standardOf(request)).toEqual(expectedOf(request, delivery, 'guten Tag'));
+  });
+
+  test('is one of a profile version that says so, also if the profile was changed since', async () => {
+    await using harness = await EngineHarness.open();
+    await harness.secret(SECRET);
+    const headers = [['webhook-id', 'mine']] as const;
+    const profile = await harness.profile({ standardWebhooks: true });
+    const first = await claimed(harness, { profile, payload: { headers } });
+    const edited = editProfile(profile, { standardWebhooks: false }, harness.now);
+    expect(await harness.disk.replaceProfile({ profile: edited, headers: null, receipt: null })).toBe('done');
+    const second = await claimed(harness, { profile: edited, payload: { headers } });
+    const builder = new RequestBuilder(harness);
+    const before = requestOf(await builtBy(builder, first.delivery, first.attempt));
+    expect(standardOf(before)).toEqual(expectedOf(before, first.delivery, 'guten Tag'));
+    const after = requestOf(await builtBy(builder, second.delivery, second.attempt));
+    expect(standardOf(after)).toEqual({ id: 'mine', timestamp: undefined, signatures: undefined });
+  });
+
+  test('has no v1 of a secret that has another form', async () => {
+    await using harness = await EngineHarness.open();
+    await harness.secret('a secret of before');
+    await harness.time.advance(1);
+    await harness.secret(SECRET);
+    const profile = await harness.profile({ standardWebhooks: true });
+    const { delivery, attempt } = await claimed(harness, { profile });
+    const request = requestOf(await builtBy(new RequestBuilder(harness), delivery, attempt));
+    expect(headerOf(request, 'Sched-Signature')?.split(',v1=')).toHaveLength(3);
+    expect(standardOf(request)).toEqual(expectedOf(request, delivery, 'guten Tag'));
+  });
+
+  test('is not sent while no secret has its form', async () => {
+    await using harness = await EngineHarness.open();
+    await harness.secret('a free text');
+    const profile = await harness.profile({ standardWebhooks: true });
+    const { delivery, attempt } = await claimed(harness, { profile });
+    const builder = new RequestBuilder(harness);
+    const unsendable = { kind: 'unsendable', failure: 'no_standard_secret' };
+    expect(await builtBy(builder, delivery, attempt)).toEqual(unsendable);
+    expect(requestOf(await built(harness, {})).headers.map(([name]) => name)).not.toContain('webhook-id');
+    await harness.secret(SECRET);
+    await harness.time.advance(1_000);
+    const request = requestOf(await builtBy(builder, delivery, attempt));
+    expect(standardOf(request)).toEqual(expectedOf(request, delivery, 'guten Tag'));
   });
 });
 
@@ -182,10 +266,12 @@ describe('a request that cannot be built now', () => {
   test('is retryable if the payload cannot be opened', async () => {
     await using harness = await EngineHarness.open();
     const { delivery, attempt } = await claimed(harness, { payload: { body: 'x' } });
-    const { store, insight, clock, timers, egress, ids, log, metrics, node, cluster } = harness;
+    const { store, insight, clock, composeNotification, timers, egress, ids, log, metrics, node, cluster } =
+      harness;
     const vault = { seal: cannot, open: cannot, keyedHash: cannot };
     const builder = new RequestBuilder({
       store,
+      composeNotification,
       insight,
       clock,
       timers,

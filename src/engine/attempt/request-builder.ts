@@ -14,6 +14,7 @@ import { payloadContext, profileHeadersContext } from '#src/domain/sealing-conte
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { type StoredPayload, StoreUnavailable } from '#src/ports/store.ts';
+import { NotificationBodies } from './notification-bodies.ts';
 import { type Keys, SigningKeys } from './signing-keys.ts';
 
 /** Payloads up to this size are read together; a larger one is read on its own (`claim/large-payloads.ts`). */
@@ -31,6 +32,8 @@ export interface Draft {
   readonly timeoutMs: number;
   /** How many bytes are kept of an answer that is not 2xx. */
   readonly excerptBytesMax: number;
+  /** Whether it is signed for Standard Webhooks too. */
+  readonly isStandard: boolean;
 }
 
 /** The attempt ends before anything leaves the process, because its request cannot be sent. */
@@ -53,6 +56,7 @@ export const UNREADABLE: Unsendable = { kind: 'unsendable', failure: 'request_un
 export class RequestBuilder {
   readonly #dependencies: EngineDependencies;
   readonly #keys: SigningKeys;
+  readonly #notifications: NotificationBodies;
   readonly #excerptBytesMax: number;
 
   /** `excerptBytesMax` holds where the endpoint profile does not say how much is kept of an answer. */
@@ -60,13 +64,20 @@ export class RequestBuilder {
     this.#dependencies = dependencies;
     this.#excerptBytesMax = excerptBytesMax;
     this.#keys = new SigningKeys(dependencies);
+    this.#notifications = new NotificationBodies(dependencies);
   }
 
   /** Returns the drafts in the order of the deliveries. Rejects while the store is away. */
   async drafts(deliveries: readonly Delivery[]): Promise<readonly (Draft | Unsendable)[]> {
     if (deliveries.length === 0) return [];
     const messages = await this.#dependencies.store.loadPayloads(deliveries);
-    return deliveries.map((delivery, index) => this.#draft(delivery, messages[index]));
+    if (!deliveries.some(isNotification)) {
+      return deliveries.map((delivery, index) => this.#draft(delivery, messages[index]));
+    }
+    const bodies = await this.#notifications.of(deliveries);
+    return deliveries.map((delivery, index) =>
+      this.#draft(delivery, messages[index], bodies.get(delivery.id) ?? null),
+    );
   }
 
   async draft(delivery: Delivery): Promise<Draft | Unsendable> {
@@ -75,9 +86,13 @@ export class RequestBuilder {
   }
 
   /** A payload that cannot be decrypted now may be readable at the next attempt. */
-  #draft(delivery: Delivery, message: StoredPayload | undefined): Draft | Unsendable {
+  #draft(
+    delivery: Delivery,
+    message: StoredPayload | undefined,
+    composed: Uint8Array | null = null,
+  ): Draft | Unsendable {
     try {
-      return message === undefined ? UNREADABLE : this.#opened(delivery, message);
+      return message === undefined ? UNREADABLE : this.#opened(delivery, message, composed);
     } catch (error) {
       const fields = { delivery: delivery.id, error: String(error) };
       this.#dependencies.log.error(fields, 'a delivery could not be made ready');
@@ -85,23 +100,29 @@ export class RequestBuilder {
     }
   }
 
-  #opened(delivery: Delivery, message: StoredPayload): Draft | Unsendable {
-    const { headers, body, isJson } = this.#payload(delivery, message);
+  /** `composed`: the body of a notification. */
+  #opened(delivery: Delivery, message: StoredPayload, composed: Uint8Array | null): Draft | Unsendable {
+    const { headers, body, isJson } =
+      composed === null
+        ? this.#payload(delivery, message)
+        : { headers: NO_PAYLOAD.headers, body: composed, isJson: true };
     const custom = mergeHeaders(this.#profileHeaders(delivery, message), headers);
     const unsendable = unsendableHeader(custom);
     if (unsendable !== null)
       return { kind: 'unsendable', failure: unsendable.fault, detail: shown(unsendable.name) };
     const url = URL.parse(delivery.target.url);
     if (url === null) return { kind: 'unsendable', failure: 'invalid_url' };
+    const isStandard = message.profile?.standardWebhooks ?? false;
     return {
       kind: 'draft',
       url,
       path: url.pathname,
       trace: traceId(delivery.id),
-      headers: customerHeaders(custom, isJson),
+      headers: customerHeaders(custom, isJson, isStandard),
       body,
       timeoutMs: timeoutMsOf(message),
       excerptBytesMax: message.profile?.responseExcerpt ?? this.#excerptBytesMax,
+      isStandard,
     };
   }
 
@@ -110,7 +131,7 @@ export class RequestBuilder {
     { partition, scheduleId, payloadBytes, payloadVersion }: Delivery,
     { payload }: StoredPayload,
   ): Payload {
-    if (payload !== null) {
+    if (payload !== null && scheduleId !== null) {
       const context = payloadContext(partition, scheduleId, payloadVersion);
       return decodePayload(this.#dependencies.vault.open(context, payload));
     }
@@ -161,9 +182,11 @@ export class RequestBuilder {
   }
 
   #sign(draft: Draft, delivery: Delivery, attempt: Attempt, keys: Keys): Sendable | Unsendable {
-    // A request never goes out unsigned.
-    if (keys.length === 0) return { kind: 'unsendable', failure: 'no_signing_secret' };
-    const { url, path, trace, body, timeoutMs, excerptBytesMax } = draft;
+    // A request never goes out unsigned, nor without a signature that its receiver was promised.
+    if (keys.all.length === 0) return { kind: 'unsendable', failure: 'no_signing_secret' };
+    const { url, path, trace, body, timeoutMs, excerptBytesMax, isStandard } = draft;
+    if (isStandard && keys.standard.length === 0)
+      return { kind: 'unsendable', failure: 'no_standard_secret' };
     const now = this.#dependencies.clock.now();
     const headers = outboundHeaders({
       delivery,
@@ -172,7 +195,8 @@ export class RequestBuilder {
       trace,
       headers: draft.headers,
       body,
-      keys,
+      keys: keys.all,
+      standardKeys: isStandard ? keys.standard : null,
       now,
     });
     const { partition: customer, target } = delivery;
@@ -181,6 +205,10 @@ export class RequestBuilder {
     const request = { customer, method, url, headers, body, isOverdue: isLate, excerptBytesMax };
     return { kind: 'request', request, timeoutMs };
   }
+}
+
+function isNotification({ notificationOf }: Delivery): boolean {
+  return notificationOf !== null;
 }
 
 const SHOWN_CHARACTERS_MAX = 100;

@@ -10,7 +10,7 @@ import {
   PARTITION,
   type ScheduleOptions,
 } from '#test/engine-harness.ts';
-import { FAILURE, HOURLY, REDIRECT, SUCCESS } from '#test/store-contract/builders.ts';
+import { FAILURE, HOURLY, REDIRECT, SUCCESS, scheduleIdOf } from '#test/store-contract/builders.ts';
 import { Settler } from './settler.ts';
 
 const ORDERS = { cancel, pause, resume };
@@ -27,8 +27,8 @@ async function attemptInFlight(
   return { ...write, schedule: write.advanced?.schedule ?? view.schedule };
 }
 
-async function scheduleOf(harness: EngineHarness, { schedule }: UnsettledAttempt) {
-  const view = await harness.disk.findSchedule(PARTITION, schedule.id);
+async function scheduleOf(harness: EngineHarness, { delivery }: UnsettledAttempt) {
+  const view = await harness.disk.findSchedule(PARTITION, scheduleIdOf(delivery));
   if (view === null) throw new Error('The schedule is stored.');
   return view.schedule;
 }
@@ -70,7 +70,7 @@ describe('a change of the schedule during the attempt counts', () => {
   ] as const)('%s, then %s', async ([order, , result, status]) => {
     await using harness = await EngineHarness.open();
     const given = await attemptInFlight(harness);
-    await harness.change(given.schedule.id, (view) => ORDERS[order](view, harness.now));
+    await harness.change(scheduleIdOf(given.delivery), (view) => ORDERS[order](view, harness.now));
     const settled = await new Settler(harness).settle(given, result, harness.now);
     expect(settled?.delivery.status).toBe(status);
     expect((await harness.delivery(given.delivery.id)).status).toBe(status);
@@ -80,7 +80,7 @@ describe('a change of the schedule during the attempt counts', () => {
     await using harness = await EngineHarness.open();
     const given = await attemptInFlight(harness);
     harness.faults.before('settle', () =>
-      harness.change(given.schedule.id, (view) => cancel(view, harness.now)),
+      harness.change(scheduleIdOf(given.delivery), (view) => cancel(view, harness.now)),
     );
     const settled = await new Settler(harness).settle(given, FAILURE, harness.now);
     expect(settled?.delivery.status).toBe('canceled');
@@ -90,7 +90,7 @@ describe('a change of the schedule during the attempt counts', () => {
     await using harness = await EngineHarness.open();
     const given = await attemptInFlight(harness);
     const order = (what: keyof typeof ORDERS) => () =>
-      harness.change(given.schedule.id, (view) => ORDERS[what](view, harness.now));
+      harness.change(scheduleIdOf(given.delivery), (view) => ORDERS[what](view, harness.now));
     harness.faults.before('settle', async () => {
       await order('pause')();
       harness.faults.before('settle', order('resume'));
@@ -103,7 +103,7 @@ describe('a change of the schedule during the attempt counts', () => {
   test('completing a schedule keeps an edit that was made meanwhile', async () => {
     await using harness = await EngineHarness.open();
     const given = await attemptInFlight(harness);
-    await harness.change(given.schedule.id, (view) =>
+    await harness.change(scheduleIdOf(given.delivery), (view) =>
       edit(view, { metadata: [['team', 'ops']] }, harness.now),
     );
     await new Settler(harness).settle(given, SUCCESS, harness.now);
@@ -209,12 +209,14 @@ describe('attempts that end while others are being settled', () => {
         };
       },
     });
-    const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = harness;
+    const { insight, clock, vault, composeNotification, egress, timers, ids, log, metrics, node, cluster } =
+      harness;
     const settler = new Settler({
       store,
       insight,
       clock,
       vault,
+      composeNotification,
       egress,
       timers,
       ids,
@@ -294,7 +296,7 @@ describe('while the store is unavailable', () => {
   test('settling waits also when the delivery has to be read again', async () => {
     await using harness = await EngineHarness.open();
     const given = await attemptInFlight(harness);
-    await harness.change(given.schedule.id, (view) => cancel(view, harness.now));
+    await harness.change(scheduleIdOf(given.delivery), (view) => cancel(view, harness.now));
     harness.faults.set('refuses', 'loadDeliveries');
     const settling = new Settler(harness).settle(given, FAILURE, harness.now);
     await harness.time.advance(5_000);

@@ -17,6 +17,7 @@ import type { Partition } from '#src/domain/project.ts';
 import { completedBy } from '#src/domain/schedule-lifecycle.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { OutageLog } from '#src/engine/outage-log.ts';
+import { makeNotification } from '#src/ports/notifications.ts';
 import type { KeptResponse, SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
 
@@ -67,7 +68,7 @@ export class Settler {
     let hasFailed = false;
     for (let current: UnsettledAttempt | null = given; current !== null; ) {
       try {
-        const write = decide(current, result, endedAt, timing, response);
+        const write = await this.#told(decide(current, result, endedAt, timing, response));
         const isAlone = hasFailed || (store.worksByCustomer && isDueWithin(write, endedAt, GATHERING_MS_MAX));
         const answer = isAlone ? (await store.settle([write]))[0] : await this.#settleTogether(write);
         this.#outage.succeeded();
@@ -81,6 +82,13 @@ export class Settler {
       }
     }
     return null;
+  }
+
+  /** Adds the notification of a delivery that ended. */
+  async #told(write: SettleWrite): Promise<SettleWrite> {
+    const { delivery, attempt, response } = write;
+    const notification = await makeNotification(this.#dependencies, delivery, attempt.finishedAt, response);
+    return notification === null ? write : { ...write, notification };
   }
 
   #settleTogether(write: SettleWrite): Promise<Answer> {
@@ -151,7 +159,7 @@ function decide(
   const settled = settle(delivery, result, schedule, endedAt, timing);
   return {
     ...settled,
-    decidedUnder: schedule.state,
+    decidedUnder: schedule?.state ?? null,
     completed: completedBy(schedule, settled.delivery, endedAt),
     response,
   };

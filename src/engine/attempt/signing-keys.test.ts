@@ -9,7 +9,7 @@ function to(endpointId: EndpointId | null = null, partition: Partition = PARTITI
 }
 
 async function textsOf(keys: SigningKeys, signed: Signed = to()): Promise<readonly string[]> {
-  return (await keys.of(signed)).map((key) => key.export().toString('utf8'));
+  return (await keys.of(signed)).all.map((key) => key.export().toString('utf8'));
 }
 
 describe('the secrets that sign', () => {
@@ -88,6 +88,35 @@ describe('the secrets that sign', () => {
   });
 });
 
+describe('the keys for Standard Webhooks', () => {
+  const standardOf = async (keys: SigningKeys, signed: Signed = to()) =>
+    (await keys.of(signed)).standard.map((key) => key.export().toString('utf8'));
+
+  test('are the decoded base64 of the secrets that have this form, in their order', async () => {
+    await using harness = await EngineHarness.open();
+    for (const text of ['whsec_Z3V0ZW4gVGFn', 'a free text', 'whsec_TW9pbg==']) {
+      await harness.secret(text);
+      await harness.time.advance(1);
+    }
+    const keys = new SigningKeys(harness);
+    expect(await textsOf(keys)).toEqual(['whsec_TW9pbg==', 'a free text', 'whsec_Z3V0ZW4gVGFn']);
+    expect(await standardOf(keys)).toEqual(['Moin', 'guten Tag']);
+    await harness.time.advance(86_400_000);
+    expect(await standardOf(keys)).toEqual(['Moin']);
+  });
+
+  test("are the profile's first, then alone", async () => {
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_Z3V0ZW4gVGFn');
+    const { id } = await harness.profile();
+    await harness.endpointSecret(id, 'whsec_TW9pbg==', 500);
+    const keys = new SigningKeys(harness);
+    expect(await standardOf(keys, to(id))).toEqual(['Moin', 'guten Tag']);
+    await harness.time.advance(500);
+    expect(await standardOf(keys, to(id))).toEqual(['Moin']);
+  });
+});
+
 describe('the secrets that sign for a profile', () => {
   const HOUR_MS = 3_600_000;
 
@@ -148,9 +177,7 @@ describe('the secrets that sign for a profile', () => {
     const keys = new SigningKeys(harness);
     expect(keys.fresh(to(own.id))).toBeNull();
     for (const { id } of [own, bare]) await keys.of(to(id));
-    expect(keys.fresh(to(own.id))).toHaveLength(1);
-    expect(keys.fresh(to(bare.id))).toHaveLength(1);
-    expect(keys.fresh(to())).toHaveLength(1);
+    for (const signed of [to(own.id), to(bare.id), to()]) expect(keys.fresh(signed)?.all).toHaveLength(1);
     await harness.time.advance(1_000);
     expect(keys.fresh(to(own.id))).toBeNull();
   });

@@ -13,15 +13,20 @@ import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { endpointSecretContext, signingSecretContext } from '#src/domain/sealing-contexts.ts';
+import { standardWebhooksKey } from '#src/domain/signing-secret.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { ShortLivedCache } from './short-lived-cache.ts';
 
 const PARTITIONS_MAX = 1_000;
 const PROFILES_MAX = 4_000;
 
-interface ProjectKey extends SecretTerm {
+interface OpenKey {
   readonly key: KeyObject;
+  /** The key for Standard Webhooks; null where the secret has another form. */
+  readonly standardKey: KeyObject | null;
 }
+
+type ProjectKey = SecretTerm & OpenKey;
 
 interface ProjectKeys {
   readonly all: readonly ProjectKey[];
@@ -29,12 +34,14 @@ interface ProjectKeys {
   readonly lasting: Keys | null;
 }
 
-interface ProfileKey extends EndpointSecretTerm {
-  readonly key: KeyObject;
-}
+type ProfileKey = EndpointSecretTerm & OpenKey;
 
 /** The profile's keys come first, and newer ones before older ones of the same kind. */
-export type Keys = readonly KeyObject[];
+export interface Keys {
+  readonly all: readonly KeyObject[];
+  /** The keys for Standard Webhooks. A secret of another form has none. */
+  readonly standard: readonly KeyObject[];
+}
 
 /** The part of a delivery on which its signing secrets depend. */
 export interface Signed {
@@ -100,18 +107,18 @@ export class SigningKeys {
     const { store, vault } = this.#dependencies;
     const secrets = await store.listSecrets(partition, now);
     const all = secrets.map(({ id, sealed, expiresAt }) => ({
-      key: createSecretKey(vault.open(signingSecretContext(partition, id), sealed)),
+      ...openKey(vault.open(signingSecretContext(partition, id), sealed)),
       expiresAt,
     }));
     const isLasting = all.every(({ expiresAt }) => expiresAt === null);
-    return { all, lasting: isLasting ? all.map(({ key }) => key) : null };
+    return { all, lasting: isLasting ? keysOf(all) : null };
   }
 
   async #openOwn(partition: Partition, endpointId: EndpointId, now: Instant): Promise<readonly ProfileKey[]> {
     const { store, vault } = this.#dependencies;
     const secrets = await store.listEndpointSecrets(partition, endpointId, now);
     return secrets.map(({ id, sealed, expiresAt, aloneFrom }) => ({
-      key: createSecretKey(vault.open(endpointSecretContext(partition, endpointId, id), sealed)),
+      ...openKey(vault.open(endpointSecretContext(partition, endpointId, id), sealed)),
       expiresAt,
       aloneFrom,
     }));
@@ -124,5 +131,17 @@ function keyOf(partition: Partition, endpointId: EndpointId): string {
 
 function keysAt({ all, lasting }: ProjectKeys, own: readonly ProfileKey[], now: Instant): Keys {
   if (own.length === 0 && lasting !== null) return lasting;
-  return signersAt(all, own, now).map(({ key }) => key);
+  return keysOf(signersAt(all, own, now));
+}
+
+function openKey(secret: Uint8Array): OpenKey {
+  const standard = standardWebhooksKey(Buffer.from(secret).toString('utf8'));
+  return { key: createSecretKey(secret), standardKey: standard && createSecretKey(standard) };
+}
+
+function keysOf(signers: readonly OpenKey[]): Keys {
+  return {
+    all: signers.map(({ key }) => key),
+    standard: signers.flatMap(({ standardKey }) => standardKey ?? []),
+  };
 }

@@ -7,11 +7,13 @@
  * payload cannot be read, the delivery is decided again a moment later.
  */
 
+import type { Delivery } from '#src/domain/delivery.ts';
 import { decideDispatch } from '#src/domain/dispatch.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
-import { gateTerms } from '#src/domain/gate.ts';
+import { termsFor } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
+import { asSentNext } from '#src/domain/notification.ts';
 import {
   type Draft,
   SMALL_PAYLOAD_BYTES_MAX,
@@ -121,13 +123,13 @@ export class Claimer {
     }
     const candidates: CandidateDelivery[] = [];
     for (const [index, due] of dues.entries()) {
-      const loaded = allLoaded[index] ?? null;
+      const loaded = asSent(allLoaded[index] ?? null);
       const epoch = epochs[index] ?? null;
       // The gate that was read belongs to the epoch in which it was asked for.
       if (loaded !== null && epoch !== null && ownership.epochOf(due) === epoch) {
         const before = outdated.get(due.id);
-        const isSame = before?.loaded.delivery.revision === loaded.delivery.revision;
-        const draft = isSame ? (before?.draft ?? null) : null;
+        const isSame = before !== undefined && isSameRequest(before.loaded.delivery, loaded.delivery);
+        const draft = isSame ? before.draft : null;
         candidates.push({ due, epoch, loaded, draft, isPrefetched: false });
       } else {
         gates.unpin([due]);
@@ -159,10 +161,10 @@ export class Claimer {
   #needsPayload({ due, loaded, draft, isPrefetched }: CandidateDelivery, now: Instant): boolean {
     const { gates, queue } = this.#dependencies;
     if (draft !== null || due.payloadBytes <= SMALL_PAYLOAD_BYTES_MAX || queue.isClosed) return false;
-    const { delivery, schedule, endpointProfile } = loaded;
+    const { delivery } = loaded;
     if (!isPrefetched && dueDeliveryOf(delivery)?.endpoint !== due.endpoint) return false;
-    const terms = gateTerms(endpointProfile, schedule.rateLimit);
-    return decideDispatch(delivery, gates.get(due, loaded.gate), terms, now, loaded.sweep).kind === 'send';
+    const gate = gates.get(due, loaded.gate);
+    return decideDispatch(delivery, gate, termsFor(loaded), now, loaded.sweep).kind === 'send';
   }
 
   async #decideLarge(candidate: CandidateDelivery): Promise<void> {
@@ -196,6 +198,15 @@ export class Claimer {
     const { ownership, queue } = this.#dependencies;
     return !queue.isClosed && ownership.epochOf(due) === epoch;
   }
+}
+
+function asSent(loaded: LoadedDelivery | null): LoadedDelivery | null {
+  return loaded && { ...loaded, delivery: asSentNext(loaded.delivery, loaded.endpointProfile) };
+}
+
+/** A notification takes the version of its profile without a change of its row. */
+function isSameRequest(one: Delivery, other: Delivery): boolean {
+  return one.revision === other.revision && one.target.endpointVersion === other.target.endpointVersion;
 }
 
 function dependsOnProfile({ profile, endpointProfile }: LoadedDelivery): boolean {

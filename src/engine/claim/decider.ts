@@ -3,9 +3,12 @@
 import { attemptInFlight, type Delivery } from '#src/domain/delivery.ts';
 import { defer, endUnsent } from '#src/domain/delivery-lifecycle.ts';
 import { decideDispatch } from '#src/domain/dispatch.ts';
-import { gateTerms } from '#src/domain/gate.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import { termsFor } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import { skipsOccurrences } from '#src/domain/schedule-deliveries.ts';
+import type { Advance } from '#src/domain/schedule-lifecycle.ts';
 import * as scheduleLife from '#src/domain/schedule-lifecycle.ts';
 import type { Draft, Unsendable } from '#src/engine/attempt/request-builder.ts';
 import type { CandidateDelivery, ClaimedDelivery, DecidedDelivery } from '#src/engine/delivery-stages.ts';
@@ -21,6 +24,8 @@ export interface Decisions {
   readonly drafts: Map<DeliveryId, Draft | Unsendable>;
   readonly ends: DecidedDelivery<EndWrite>[];
   readonly deferrals: DecidedDelivery<Delivery>[];
+  /** Claims and ends whose recurring schedules go on past missed occurrences, because they were taken up too late. */
+  readonly downtimeSkips: Set<DueDelivery>;
 }
 
 export interface DeciderDependencies extends Pick<EngineDependencies, 'clock' | 'ids' | 'log' | 'node'> {
@@ -38,7 +43,13 @@ export class Decider {
   /** The gates of the candidates must be held by `Gates.pin` until this returns. */
   decide(candidates: readonly CandidateDelivery[]): Decisions {
     const { clock, log, queue } = this.#dependencies;
-    const decisions: Decisions = { claims: [], drafts: new Map(), ends: [], deferrals: [] };
+    const decisions: Decisions = {
+      claims: [],
+      drafts: new Map(),
+      ends: [],
+      deferrals: [],
+      downtimeSkips: new Set(),
+    };
     const now = clock.now();
     for (const candidate of candidates) {
       const { due } = candidate;
@@ -60,7 +71,7 @@ export class Decider {
   #decide(candidate: CandidateDelivery, now: Instant, decisions: Decisions): void {
     const { gates, queue } = this.#dependencies;
     const { due, epoch, loaded, isPrefetched } = candidate;
-    const { delivery, schedule, endpointProfile } = loaded;
+    const { delivery } = loaded;
     // The prefetcher compared a prefetched delivery when it read it.
     const seen = isPrefetched ? due : dueDeliveryOf(delivery);
     if (seen !== null && seen.endpoint !== due.endpoint) {
@@ -76,13 +87,7 @@ export class Decider {
       return;
     }
     const before = gates.get(due, loaded.gate);
-    const verdict = decideDispatch(
-      delivery,
-      before,
-      gateTerms(endpointProfile, schedule.rateLimit),
-      now,
-      loaded.sweep,
-    );
+    const verdict = decideDispatch(delivery, before, termsFor(loaded), now, loaded.sweep);
     switch (verdict.kind) {
       case 'gone':
         queue.release(due);
@@ -94,6 +99,7 @@ export class Decider {
       case 'end': {
         const write = this.#endWrite(loaded, verdict.why, now);
         decisions.ends.push({ due, epoch, isPrefetched, write, hasToken: false });
+        if (this.#skipsForDowntime(due, loaded, write.advanced)) decisions.downtimeSkips.add(due);
         return;
       }
       case 'defer': {
@@ -109,9 +115,22 @@ export class Decider {
         const attempt = attemptInFlight(write.delivery);
         const hasToken = gates.recordDecision(due, before, gate);
         decisions.claims.push({ due, epoch, loaded, isPrefetched, probeOf, write, attempt, hasToken });
+        if (this.#skipsForDowntime(due, loaded, write.advanced)) decisions.downtimeSkips.add(due);
         if (candidate.draft !== null) decisions.drafts.set(due.id, candidate.draft);
       }
     }
+  }
+
+  /** Only overdue deliveries pay for the answer. One that was deferred or moved is not late because of a downtime. */
+  #skipsForDowntime(
+    due: DueDelivery,
+    { delivery, schedule }: LoadedDelivery,
+    advanced: Advance | null,
+  ): boolean {
+    if (schedule === null || advanced === null) return false;
+    if (!this.#dependencies.queue.wasOverdue(due)) return false;
+    const isAtItsInstant = delivery.dueAt === delivery.scheduledFor && delivery.movedFrom === null;
+    return isAtItsInstant && skipsOccurrences(schedule, delivery, advanced.schedule);
   }
 
   #endWrite(loaded: LoadedDelivery, why: 'expired' | 'exhausted', now: Instant): EndWrite {

@@ -6,6 +6,7 @@
  */
 
 import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { AttemptRunner } from '#src/engine/attempt/attempt-runner.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
@@ -14,9 +15,11 @@ import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
 import type { ClaimPause } from '#src/engine/queue/claim-pause.ts';
+import type { NotificationHints } from '#src/engine/queue/notification-hints.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
+import { makeNotification } from '#src/ports/notifications.ts';
 import type { EndWrite } from '#src/ports/store.ts';
 import type { Decisions } from './decider.ts';
 
@@ -25,13 +28,14 @@ const CHANGED_MS = 10;
 const MS_PER_SECOND = 1_000;
 
 export interface DecisionWriterDependencies
-  extends Pick<EngineDependencies, 'store' | 'clock' | 'log' | 'metrics'> {
+  extends Pick<EngineDependencies, 'store' | 'clock' | 'ids' | 'log' | 'metrics'> {
   readonly ownership: SlotOwnership;
   readonly gates: Gates;
   readonly queue: WorkQueue;
+  readonly notifications: NotificationHints;
   readonly claimPause: ClaimPause;
   readonly runner: AttemptRunner;
-  readonly stats: Pick<StatsRecorder, 'countEnded'>;
+  readonly stats: Pick<StatsRecorder, 'countEnded' | 'countDowntimeSkip'>;
 }
 
 export class DecisionWriter {
@@ -42,16 +46,25 @@ export class DecisionWriter {
   }
 
   /** Never rejects. */
-  async write({ claims, drafts, ends, deferrals }: Decisions): Promise<void> {
+  async write({ claims, drafts, ends, deferrals, downtimeSkips }: Decisions): Promise<void> {
     // The gates come first: a store carries out its orders in the order in which they were given.
     const tokens = [...claims, ...deferrals].filter(({ hasToken }) => hasToken).map(({ due }) => due);
     const saved = tokens.length === 0 ? null : this.#dependencies.gates.saveTokens(tokens);
-    await Promise.all([saved, this.#claim(claims, drafts), this.#end(ends), this.#defer(deferrals)]);
+    await Promise.all([
+      saved,
+      this.#claim(claims, drafts, downtimeSkips),
+      this.#end(ends, downtimeSkips),
+      this.#defer(deferrals),
+    ]);
   }
 
-  async #claim(claims: readonly ClaimedDelivery[], drafts: Decisions['drafts']): Promise<void> {
+  async #claim(
+    claims: readonly ClaimedDelivery[],
+    drafts: Decisions['drafts'],
+    downtimeSkips: Decisions['downtimeSkips'],
+  ): Promise<void> {
     if (claims.length === 0) return;
-    const { store, metrics, ownership, queue, claimPause, runner } = this.#dependencies;
+    const { store, metrics, ownership, queue, claimPause, runner, stats } = this.#dependencies;
     const writes = claims.map(({ write }) => write);
     const answered = store.claim(writes, ownership.fence);
     // The requests are built while the disk works.
@@ -66,6 +79,7 @@ export class DecisionWriter {
           this.#settleToken(claimed, true);
           metrics.lateness('claim', (attempt.firedAt - attempt.dueAt) / MS_PER_SECOND);
           if (write.advanced !== null) queue.due(dueDeliveryOf(write.advanced.next));
+          if (downtimeSkips.has(due)) stats.countDowntimeSkip(due);
           runner.begin(claimed);
         } else {
           runner.drop(claimed, 'refused');
@@ -78,19 +92,40 @@ export class DecisionWriter {
     }
   }
 
-  async #end(ends: readonly DecidedDelivery<EndWrite>[]): Promise<void> {
+  async #end(
+    ends: readonly DecidedDelivery<EndWrite>[],
+    downtimeSkips: Decisions['downtimeSkips'],
+  ): Promise<void> {
     if (ends.length === 0) return;
-    const { store, metrics, ownership, queue, stats } = this.#dependencies;
+    const { store, metrics, ownership, queue, stats, notifications: hints } = this.#dependencies;
+    // The slot may move while the notifications are made, so the fence is that of the decision.
+    const { fence } = ownership;
+    const made = new Map<DeliveryId, Delivery>();
     await this.#writeAll(
       ends,
-      (writes) => store.endUnsent(writes, ownership.fence),
+      async (writes) => {
+        const told = await Promise.all(writes.map((write) => this.#told(write)));
+        for (const { delivery, notification = null } of told) {
+          if (notification !== null) made.set(delivery.id, notification);
+        }
+        return store.endUnsent(told, fence);
+      },
       ({ write }) => write.delivery,
       ({ due, write }) => {
         metrics.unsent(write.delivery.status === 'expired' ? 'expired' : 'dead_letter');
         stats.countEnded(due, write.delivery.status);
+        if (downtimeSkips.has(due)) stats.countDowntimeSkip(due);
         if (write.advanced !== null) queue.due(dueDeliveryOf(write.advanced.next));
+        hints.due(made.get(write.delivery.id));
       },
     );
+  }
+
+  /** Adds the notification of a delivery that ends. */
+  async #told(write: EndWrite): Promise<EndWrite> {
+    const { delivery } = write;
+    const now = this.#dependencies.clock.now();
+    return { ...write, notification: await makeNotification(this.#dependencies, delivery, now) };
   }
 
   async #defer(deferrals: readonly DecidedDelivery<Delivery>[]): Promise<void> {

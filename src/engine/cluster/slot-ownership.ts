@@ -7,7 +7,7 @@
  * token.
  */
 import type { EndpointRef } from '#src/domain/due-delivery.ts';
-import { type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
+import { type Fence, type Slot, slotOf, UPKEEP_SLOT } from '#src/domain/slot.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
 
 export interface SlotOwnership {
@@ -43,9 +43,6 @@ export const OWNS_EVERY_SLOT: SlotOwnership = {
 export function slotOfEndpoint({ partition, endpoint }: EndpointRef): Slot {
   return slotOf(partition, endpoint);
 }
-
-/** The slot whose owner is the upkeep node. */
-const UPKEEP_SLOT = 0 as Slot;
 
 /** Returns true on the one node that does the work that concerns the whole store, such as removing history. */
 export function isUpkeepNode({ slots }: Pick<SlotOwnership, 'slots'>): boolean {

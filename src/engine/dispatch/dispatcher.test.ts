@@ -311,9 +311,10 @@ describe('while claims are being written', () => {
     const store = new Proxy(harness.store, {
       get: (target, name) => (name === 'claim' ? claim : Reflect.get(target, name)),
     });
-    const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = harness;
+    const { insight, clock, vault, composeNotification, egress, timers, ids, log, metrics, node, cluster } =
+      harness;
     const engine = new Engine(
-      { store, insight, clock, vault, egress, timers, ids, log, metrics, node, cluster },
+      { store, insight, clock, vault, composeNotification, egress, timers, ids, log, metrics, node, cluster },
       { retentionMs: 0 },
     );
     await engine.start();
@@ -343,9 +344,10 @@ test('the engine is not reported as firing while the scan of overdue work fails'
   const store = new Proxy(harness.store, {
     get: (target, name) => (name === 'listDue' ? listDue : Reflect.get(target, name)),
   });
-  const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = harness;
+  const { insight, clock, vault, composeNotification, egress, timers, ids, log, metrics, node, cluster } =
+    harness;
   const engine: Engine = new Engine(
-    { store, insight, clock, vault, egress, timers, ids, log, metrics, node, cluster },
+    { store, insight, clock, vault, composeNotification, egress, timers, ids, log, metrics, node, cluster },
     { retentionMs: 0 },
   );
   await engine.start();

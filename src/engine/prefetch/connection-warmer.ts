@@ -5,7 +5,7 @@
  */
 
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
-import { gateTerms } from '#src/domain/gate.ts';
+import { termsFor } from '#src/domain/gate.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { CandidateDelivery } from '#src/engine/delivery-stages.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
@@ -60,7 +60,7 @@ export class ConnectionWarmer {
       one.asked = 0;
     }
     if (one.requests >= CONNECTIONS_MAX) return;
-    const { rateLimit } = gateTerms(loaded.endpointProfile, loaded.schedule.rateLimit);
+    const { rateLimit } = termsFor(loaded);
     if (rateLimit !== null && !loaded.delivery.reserved) {
       if (one.rateLimited.has(endpointRefKey(due))) return;
       one.rateLimited.add(endpointRefKey(due));

@@ -139,6 +139,11 @@ export class FairQueue {
     return punctuality === 'in_time' ? free : Math.min(free, this.#permitsMax / OVERDUE_PARTS - overdue.held);
   }
 
+  /** Whether a delivery that holds permits was overdue when it entered the queue. */
+  wasOverdue(due: DueDelivery): boolean {
+    return this.#taken.get(due)?.punctuality === 'overdue';
+  }
+
   /** The store knows the new state of the delivery, so a scan finds it again only if it waits again. */
   forget(due: DueDelivery): void {
     this.#known.delete(due.id);

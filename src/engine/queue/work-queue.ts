@@ -101,6 +101,11 @@ export class WorkQueue {
     return this.#dependencies.ready.take(punctuality, limit, ofEachMax);
   }
 
+  /** Whether a delivery that holds permits was not taken up in time. */
+  wasOverdue(due: DueDelivery): boolean {
+    return this.#dependencies.ready.wasOverdue(due);
+  }
+
   /** The store knows the delivery's new state, so a scan finds it again only if it waits again. */
   forget(due: DueDelivery): void {
     this.#dependencies.ready.forget(due);

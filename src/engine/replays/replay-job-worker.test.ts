@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
-import { EngineHarness, PARTITION } from '#test/engine-harness.ts';
+import { NOTIFIED_OUTCOMES } from '#src/domain/notify.ts';
+import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
+import { Engine } from '#src/engine/engine.ts';
+import { BROKEN, EngineHarness, PARTITION } from '#test/engine-harness.ts';
 import {
   createReplayJob,
   deadLetters,
@@ -12,6 +15,13 @@ import {
   SOON_MS,
   stopJob,
 } from '#test/replay-harness.ts';
+
+const DEAD_LETTERS = {
+  status: 'dead_letter',
+  scheduleId: null,
+  createdAfter: null,
+  createdBefore: null,
+} as const;
 
 describe('a bulk replay', () => {
   test('replays the deliveries of its filter, due now and with a hint for each, and is done', async () => {
@@ -73,6 +83,32 @@ describe('a bulk replay', () => {
     expect(await readJob(harness, job)).toMatchObject({ state: 'gathering', gathered: 250 });
     await harness.time.advance(50);
     expect(await readJob(harness, job)).toMatchObject({ state: 'running', gathered: 260 });
+    await node.runner.stop();
+  });
+
+  test('skips notifications of deliveries that retention has removed', async () => {
+    await using harness = await EngineHarness.open();
+    const retryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 };
+    const { id } = await harness.profile({ retryPolicy });
+    await harness.schedule({ notify: { endpointId: id, on: NOTIFIED_OUTCOMES }, retryPolicy });
+    // The notification ends after the delivery.
+    harness.egress.respond = () => (harness.egress.sent.length === 1 ? BROKEN : null);
+    const engine = new Engine(harness, { retentionMs: 0 });
+    await engine.start();
+    await harness.time.advance(40_000);
+    await engine.stop(0);
+    const dead = await harness.disk.listDeliveries(PARTITION, DEAD_LETTERS, { before: null, limit: 10 });
+    expect(dead.map(({ notificationOf }) => notificationOf !== null)).toEqual([true, false]);
+    await harness.disk.prune('deliveries', dead[0]?.finalizedAt ?? instant(0), 10);
+    const job = await createReplayJob(harness);
+    const node = new ReplayNode(harness, 'a');
+    await harness.time.advance(SOON_MS);
+    expect(await readJob(harness, job)).toMatchObject({
+      state: 'done',
+      gathered: 1,
+      replayed: 0,
+      skipped: 1,
+    });
     await node.runner.stop();
   });
 

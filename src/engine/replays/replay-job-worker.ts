@@ -22,6 +22,7 @@ import {
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { cachedEndpointKey, dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { Hints } from '#src/ports/hints.ts';
+import { canQuote } from '#src/ports/notifications.ts';
 import type { ItemReplay, ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { ReplayBudgets } from './replay-budgets.ts';
@@ -122,14 +123,11 @@ export class ReplayJobWorker {
     const { store, clock, ids, hints, budgets } = this.#dependencies;
     const { partition } = this.#job;
     const items = await store.jobs.listItems(partition, this.#job.id, endpoint, count);
-    const originals = await Promise.all(
-      items.map(({ deliveryId }) => store.findDelivery(partition, deliveryId)),
-    );
+    const originals = await Promise.all(items.map((item) => this.#findReplayable(item)));
     const now = clock.now();
     const replays = items.map((item, index): ItemReplay => {
       const original = originals[index] ?? null;
-      const canReplay = original !== null && isReplayable(original.status);
-      return { item, replay: canReplay ? replay(original, ids.mint('dlv', now), now) : null };
+      return { item, replay: original && replay(original, ids.mint('dlv', now), now) };
     });
     const made = replays.flatMap((one) => (one.replay === null ? [] : [one.replay]));
     // Tokens are spent before the write, because the write may succeed although its answer is lost.
@@ -138,6 +136,13 @@ export class ReplayJobWorker {
     return this.#writeReplays(replays, made.length, () => {
       for (const one of made) hints.due(dueDeliveryOf(one));
     });
+  }
+
+  async #findReplayable({ deliveryId }: ReplayItem): Promise<Delivery | null> {
+    const { store } = this.#dependencies;
+    const original = await store.findDelivery(this.#job.partition, deliveryId);
+    if (original === null || !isReplayable(original.status)) return null;
+    return (await canQuote(store, original)) ? original : null;
   }
 
   /** No token can ever come for this endpoint. Its items must not keep the job open. */

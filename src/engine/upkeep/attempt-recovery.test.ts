@@ -7,7 +7,7 @@ import { Settler } from '#src/engine/attempt/settler.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import { ClusterHarness, ownerAndOthers } from '#test/cluster-harness.ts';
 import { EngineHarness, type ScheduleOptions } from '#test/engine-harness.ts';
-import { type Builders, HOURLY } from '#test/store-contract/builders.ts';
+import { type Builders, HOURLY, scheduleIdOf } from '#test/store-contract/builders.ts';
 import { AttemptRecovery } from './attempt-recovery.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 
@@ -38,6 +38,7 @@ function setUp(harness: EngineHarness, inFlight: readonly string[] = []) {
     settler: new Settler(harness),
     stats: new StatsRecorder(harness),
     hints: { due: (due) => void hinted.push(due) },
+    notifications: { due: () => {} },
     membership: null,
     attempts: { has: (token) => inFlight.includes(token) },
   });
@@ -75,7 +76,7 @@ describe('an attempt of a process that died', () => {
   test('is canceled when its schedule was canceled meanwhile', async () => {
     await using harness = await EngineHarness.open();
     const { delivery } = await claimed(harness);
-    await harness.change(delivery.scheduleId, (view) => life.cancel(view, harness.now));
+    await harness.change(scheduleIdOf(delivery), (view) => life.cancel(view, harness.now));
     await setUp(harness).recovery.recoverOnce(true);
     expect((await harness.delivery(delivery.id)).status).toBe('canceled');
   });

@@ -18,6 +18,7 @@ import type { Membership } from '#src/engine/cluster/membership.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
+import type { NotificationHints } from '#src/engine/queue/notification-hints.ts';
 import { cachedEndpointKey, dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { PeriodicTask } from '#src/ports/periodic-task.ts';
@@ -38,6 +39,7 @@ export interface AttemptRecoveryDependencies
   readonly settler: Pick<Settler, 'settle'>;
   readonly stats: Pick<StatsRecorder, 'countEnded'>;
   readonly hints: Pick<Hints, 'due'>;
+  readonly notifications: Pick<NotificationHints, 'due'>;
   readonly attempts: Pick<AttemptsInFlight, 'has'>;
   /** Null for a process that has its store to itself. */
   readonly membership: Pick<
@@ -127,14 +129,15 @@ export class AttemptRecovery {
 
   /** Returns how many attempts were closed. `withOwn` includes claims of this node that are not in flight. */
   async recoverOnce(withOwn: boolean): Promise<number> {
-    const { clock, log, settler, stats, hints } = this.#dependencies;
+    const { clock, log, settler, stats, hints, notifications } = this.#dependencies;
     const lost = await this.#listLost(withOwn);
     const settled = await Promise.all(lost.map((claim) => settler.settle(claim, INTERRUPTED, clock.now())));
     const writes = settled.filter((write) => write !== null);
-    for (const { delivery } of writes) {
+    for (const { delivery, notification } of writes) {
       const { partition, target, status } = delivery;
       stats.countEnded({ partition, endpoint: cachedEndpointKey(target) }, status);
       hints.due(dueDeliveryOf(delivery));
+      notifications.due(notification);
     }
     const closed = writes.length;
     if (closed > 0) log.warn({ claims: closed }, 'interrupted attempts were closed');

@@ -129,6 +129,17 @@ export class StatsRecorder {
     if (endpoint !== null) this.#addResult(endpoint, result);
   }
 
+  /** A recurring schedule went on past missed occurrences, because its delivery was taken up too late. */
+  countDowntimeSkip({ partition }: EndpointRef): void {
+    this.#beginSpan(this.#dependencies.clock.now());
+    const rows = this.#rowsOf(partition);
+    if (rows === null) return;
+    for (const row of [rows.minute, rows.hour]) {
+      row.downtimeSkips++;
+      this.#changed(row);
+    }
+  }
+
   /** Saves the remaining rows, unless the store refuses them. */
   async stop(): Promise<void> {
     await this.#task.stop();
@@ -204,6 +215,7 @@ export class StatsRecorder {
       expired: 0,
       retried: 0,
       lateness: endpoint === null ? [...NO_STATS.lateness] : null,
+      downtimeSkips: 0,
     };
   }
 
@@ -253,7 +265,8 @@ function endpointStats(row: StatsRow): readonly SavedEndpointStats[] {
   return endpoint === null ? [] : [{ partition, endpoint, at, stats: statsOf(row) }];
 }
 
-function statsOf({ fired, succeeded, deadLettered, expired, retried, lateness }: StatsRow): Stats {
+function statsOf(row: StatsRow): Stats {
+  const { fired, succeeded, deadLettered, expired, retried, lateness, downtimeSkips } = row;
   const classes = lateness === null ? NO_STATS.lateness : [...lateness];
-  return { fired, succeeded, deadLettered, expired, retried, lateness: classes };
+  return { fired, succeeded, deadLettered, expired, retried, lateness: classes, downtimeSkips };
 }

@@ -22,6 +22,7 @@ export interface StatsRow {
   retried: number;
   /** Attempts by class of lateness; null for the row of an endpoint. */
   readonly lateness: number[] | null;
+  downtimeSkips: number;
 }
 
 /** Rows of partitions come first, because one customer may have very many endpoints. */

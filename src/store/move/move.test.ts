@@ -201,7 +201,7 @@ function fillDashboard(): void {
         if (row === 2 && needed === 0 && index > 0) return null;
         if (type === 'BLOB') return Buffer.from([row, index]);
         return type === 'INTEGER'
-          ? row * (/version|no$|code$|^is_/.test(column) ? 1 : 1e12) + index
+          ? row * (/version|no$|code$|count$|^is_|^enabled$/.test(column) ? 1 : 1e12) + index
           : `${column} ${row} \u0001 é`;
       });
       add.run(...values);

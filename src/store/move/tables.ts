@@ -7,6 +7,12 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { ONE_SERVER } from '#src/store/postgres/placement.ts';
 import { TARGET_KEY } from '#src/store/postgres/statement-builders.ts';
 import { keyParameters } from '#src/store/postgres/verbs.ts';
+import {
+  ALERT_CHANNEL,
+  ALERT_CONDITION,
+  ALERT_INCIDENT_COLUMNS,
+  ALERT_MESSAGE,
+} from '#src/store/sql/alert-rows.ts';
 import { ENDPOINT_SECRET, KEY, PROJECT, SECRET } from '#src/store/sql/control-rows.ts';
 import { HOT_STATEMENTS } from '#src/store/sql/hot-statements.ts';
 import { LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
@@ -100,6 +106,10 @@ export const TABLES: readonly Table[] = [
   table('stats', 4, saveStatsRow.columns),
   table('endpoint_stats', 4, saveEndpointStats.columns),
   table('replay_jobs', 2, REPLAY_JOB.columns),
+  table('alert_channels', 2, ALERT_CHANNEL.columns),
+  table('alert_conditions', 2, ALERT_CONDITION.columns),
+  table('alert_incidents', 2, ALERT_INCIDENT_COLUMNS),
+  table('alert_messages', 2, ALERT_MESSAGE.columns),
   table('trusted_time', 1, ['one', 'seen_at', 'trusted_at', 'believed_from'], { conflict: REPLACE_TIME }),
   table('sweeps', 2, SWEEP.columns),
   table('replay_items', 4, REPLAY_ITEM),

@@ -19,6 +19,8 @@ const COLUMN_OF: Readonly<Record<string, string>> = {
   batch_max: 'attempt_count',
   position: 'attempt_count',
   after_id: 'id',
+  notifies_from: 'notify',
+  notifies_until: 'notify',
   status_1: 'status',
   status_2: 'status',
   status_3: 'status',

@@ -106,7 +106,8 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       await payloads.load([
         { ...delivery, target: {} } as unknown as Parameters<typeof payloads.load>[0][number],
       ]);
-      expect(sent).toHaveLength(2);
+      // A delivery that is not found with its schedule may be a notification.
+      expect(sent).toHaveLength(3);
       for (const sql of sent) {
         for (const scan of await scansIn(sql)) expect(scan).toMatch(/^(\w+) by \1_pkey$/);
       }

@@ -149,6 +149,7 @@ const SPREAD: readonly RegExp[] = [
   // Work in the background that is to be continued.
   /FROM sweeps w \) AS ranked/,
   /FROM replay_jobs WHERE state IN/,
+  /^SELECT DISTINCT partition FROM alert_(conditions|messages)/,
   // Retention.
   /FROM deliveries WHERE finalized_at </,
   /FROM earlier_payloads e WHERE e\.check_at <=/,
@@ -156,6 +157,7 @@ const SPREAD: readonly RegExp[] = [
   /FROM receipts WHERE expires_at <=/,
   /FROM gates WHERE saved_at </,
   /FROM replay_jobs WHERE ended_at/,
+  /FROM alert_(incidents|messages) WHERE ended_at/,
   /^SELECT t\.partition, min\(t\.at\)/,
   // `sched reseal`.
   /^SELECT .* AS head, length\(/,
@@ -180,4 +182,12 @@ function recordedQueries(): ReadonlyMap<string, readonly SqlValue[]> {
   return sent;
 }
 
-const SINCE_VERSION_2: ReadonlySet<string> = new Set(['names', 'earlier_payloads', 'attempt_responses']);
+const SINCE_VERSION_2: ReadonlySet<string> = new Set([
+  'names',
+  'earlier_payloads',
+  'attempt_responses',
+  'alert_channels',
+  'alert_conditions',
+  'alert_incidents',
+  'alert_messages',
+]);

@@ -37,6 +37,10 @@ export const DISTRIBUTED = [
   'endpoint_stats',
   'replay_jobs',
   'replay_items',
+  'alert_channels',
+  'alert_conditions',
+  'alert_incidents',
+  'alert_messages',
   'sweeps',
   'partition_writers',
 ] as const;

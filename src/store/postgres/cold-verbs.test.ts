@@ -9,6 +9,7 @@ import type { EndpointSecret } from '#src/ports/control-store.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import { addCondition, newIncident } from '#test/store-contract/alert-builders.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { type AnyStore, type Fixture, type Opened, Suite } from '#test/store-contract/fixture.ts';
 import { PeopleFixture } from '#test/store-contract/people-fixture.ts';
@@ -130,6 +131,28 @@ test('a replay job is not added beside one that is unknown', async () => {
   const jobs = [newJob(fixture), newJob(fixture)] as const;
   const answers = await onBothNodes('replay_jobs', (store, node) => store.jobs.addJob(jobs[node], []));
   expect(answers.toSorted()).toEqual(['done', 'stale']);
+});
+
+test('an incident begins once', async () => {
+  const fixture = await suite.fixture();
+  const condition = await addCondition(fixture);
+  const answers = await onBothNodes('alert_incidents', (store) =>
+    store.alerts.addIncident({ condition, incident: newIncident(fixture, condition, null), messages: [] }),
+  );
+  expect(answers.toSorted()).toEqual(['done', 'stale']);
+});
+
+test('an incident does not begin after its condition was removed', async () => {
+  const fixture = await suite.fixture();
+  const condition = await addCondition(fixture);
+  const incident = newIncident(fixture, condition, null);
+  const begun = () => suite.store.alerts.addIncident({ condition, incident, messages: [] });
+  await blocked(writesOf('alert_incidents'), [begun], async () => {
+    expect(await free(`alert_conditions WHERE id = '${condition.id}'`)).toBe(0);
+  });
+  expect(await second.store.alerts.removeCondition(condition, fixture.now)).toBe('done');
+  expect(await suite.store.alerts.listOpenIncidents(fixture.partition)).toEqual([]);
+  expect(await begun()).toBe('stale');
 });
 
 test('an endpoint profile gets one secret', async () => {

@@ -41,7 +41,20 @@ function loadQuery({ rowOf, tableText }: Placement): PlacedText {
   });
 }
 
-/** A profile that only the delivery names, because its schedule has another destination by now. */
+/** A notification, which has no schedule. */
+function notificationQuery({ rowOf, tableText }: Placement): PlacedText {
+  return tableText(['partition', 'id'], ({ table, value }) => {
+    const partition = value('partition');
+    return `SELECT ${JOINED_DELIVERY.columns},
+        (SELECT g.state FROM gates g
+          WHERE g.partition = ${partition} AND g.endpoint_digest = d.endpoint_digest) AS gate
+      FROM ${table}
+      ${rowOf('deliveries', 'd', `d.partition = ${partition} AND d.id = t.id`)}
+      WHERE d.schedule_id IS NULL`;
+  });
+}
+
+/** A profile that only the delivery names, because its schedule has another destination by now, or it has none. */
 function profileQuery({ rowOf, tableText }: Placement): PlacedText {
   return tableText(['partition', 'id'], ({ table, value }) => {
     const partition = value('partition');
@@ -53,14 +66,23 @@ function profileQuery({ rowOf, tableText }: Placement): PlacedText {
 }
 
 /** Scans the index only between the names of living nodes, so their claims are not read. */
-function lostClaimsQuery({ rowOf }: Placement): string {
-  return `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns} FROM (
+function lostClaims(columns: string, rest: string): string {
+  return `SELECT ${columns} FROM (
       SELECT d.* FROM unnest($1::text[], $2::text[]) AS gap (after, before)
       JOIN deliveries d ON d.status = 'claimed' AND d.claim_node > gap.after AND d.claim_node < gap.before
       LIMIT $3
     ) d
-    ${rowOf('schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}`;
+    ${rest}`;
 }
+
+function lostClaimsQuery({ rowOf }: Placement): string {
+  return lostClaims(
+    `${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns}`,
+    rowOf('schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id'),
+  );
+}
+
+const LOST_NOTIFICATIONS = lostClaims(JOINED_DELIVERY.columns, 'WHERE d.schedule_id IS NULL');
 
 const BEFORE_EVERY_NAME = '';
 const PAST_EVERY_NAME = '\u{10ffff}'.repeat(2);
@@ -71,7 +93,8 @@ export function firingReads(
 ): Pick<Store, 'loadDeliveries' | 'listLostClaims'> {
   const load = loadQuery(placement);
   const profile = profileQuery(placement);
-  const lostClaims = lostClaimsQuery(placement);
+  const notification = notificationQuery(placement);
+  const lost = lostClaimsQuery(placement);
 
   const lookUp = async (text: PlacedText, keys: readonly Key[]): Promise<readonly Values[]> => {
     const pages = await Promise.all(
@@ -110,13 +133,19 @@ export function firingReads(
       const loaded = (await lookUp(load, deliveries)).flatMap(loadedIn);
       const found = new Map<string, LoadedDelivery>();
       for (const one of await withEndpointProfiles(loaded)) found.set(keyOf(one.delivery), one);
+      // What has no schedule is a notification, or gone.
+      const others = deliveries.filter((delivery) => !found.has(keyOf(delivery)));
+      const notifications = (await lookUp(notification, others)).flatMap(notificationIn);
+      for (const one of await withEndpointProfiles(notifications)) found.set(keyOf(one.delivery), one);
       return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
     },
     listLostClaims: async (livingNodes, limit) => {
       const living = livingNodes.toSorted(byBytes);
       const after = [BEFORE_EVERY_NAME, ...living];
       const before = [...living, PAST_EVERY_NAME];
-      return (await reader.query<Row>(lostClaims, after, before, limit)).flatMap(lostClaimIn);
+      const claims = await reader.query<Row>(lost, after, before, limit);
+      const notifications = await reader.query<Row>(LOST_NOTIFICATIONS, after, before, limit);
+      return [...claims, ...notifications].flatMap(lostClaimIn).slice(0, limit);
     },
   };
 }
@@ -161,6 +190,16 @@ function loadedIn(values: Values): readonly LoadedDelivery[] {
   ];
 }
 
+const NOTIFICATION_GATE_POSITION = DELIVERY.columns.length;
+
+function notificationIn(values: Values): readonly LoadedDelivery[] {
+  const delivery = DELIVERY.at(values, 0);
+  if (delivery === null) return [];
+  const gate = values[NOTIFICATION_GATE_POSITION] as string | null;
+  const none = { schedule: null, profile: null, endpointProfile: null, sweep: null };
+  return [{ delivery, ...none, gate: gate === null ? null : readGate(gate) }];
+}
+
 function profileIn([list = null]: Values): readonly FiringProfile[] {
   const values = valuesIn(list as string | null);
   const profile = values === null ? null : firingProfileAt(values, 0);
@@ -185,9 +224,8 @@ function valuesIn(list: string | null): Values | null {
 
 function lostClaimIn(row: Row): readonly UnsettledAttempt[] {
   const delivery = JOINED_DELIVERY.find(row);
-  const schedule = JOINED_FIRING_SCHEDULE.find(row);
-  if (delivery === null || schedule === null || !isInFlight(delivery)) return [];
-  return [{ delivery, schedule }];
+  if (delivery === null || !isInFlight(delivery)) return [];
+  return [{ delivery, schedule: delivery.scheduleId === null ? null : JOINED_FIRING_SCHEDULE.from(row) }];
 }
 
 /** The database compares names by their bytes. */

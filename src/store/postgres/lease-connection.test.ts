@@ -8,7 +8,7 @@ import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase, execute, query, type TestDatabase } from '#test/postgres/databases.ts';
 import { type PostgresProxy, startProxy } from '#test/postgres/proxy.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
-import { START } from '#test/store-contract/builders.ts';
+import { START, scheduleIdOf } from '#test/store-contract/builders.ts';
 import { ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { type Fixture, type Opened, Suite } from '#test/store-contract/fixture.ts';
 import { Nodes } from '#test/store-contract/nodes.ts';
@@ -79,7 +79,7 @@ describe('the lease is renewed and the clock is read', () => {
     const { store } = fixture;
     const stalled = Array.from({ length: AT_ONCE }, () => [
       store.loadPayloads([pending, large]),
-      store.findPayload(fixture.partition, large.scheduleId, 1),
+      store.findPayload(fixture.partition, scheduleIdOf(large), 1),
       store.listDue(null, UNTIL, 10, SOME_SLOTS),
       store.loadDeliveries([pending]),
       store.listSchedules(fixture.partition, ALL_SCHEDULES, { before: null, limit: 1 }),

@@ -6,6 +6,7 @@
  * a table for long.
  */
 import type { Migration } from '#src/store/sql/migration.ts';
+import { BREAKER_NOT_CLOSED } from '#src/store/sql/rows.ts';
 
 /** The expressions of the indexes `schedules_by_state` and `deliveries_by_status`. */
 export const STATE_KEY = "state || '/' || kind || '/' || id";
@@ -18,6 +19,8 @@ export const ENDPOINT_STATUS_KEY = "endpoint_id || '/' || status || '/' || id";
 export const ENDPOINT_OUTCOME_KEY = "endpoint_id || '/' || outcome";
 /** Of the replays of a delivery. */
 export const REPLAY_KEY = "replay_of || '/' || id";
+/** Of the notifications of a delivery. */
+export const NOTIFICATION_KEY = "notification_of || '/' || id";
 
 /** An index on a table that may have many rows. */
 export interface LargeIndex {
@@ -55,6 +58,18 @@ const INDEXES_2: readonly LargeIndex[] = [
   },
 ];
 
+const INDEXES_3: readonly LargeIndex[] = [
+  {
+    name: 'deliveries_notifications',
+    on: `deliveries (partition, (${NOTIFICATION_KEY})) WHERE notification_of IS NOT NULL`,
+  },
+  {
+    name: 'schedules_notifying',
+    on: `schedules (partition, notify) WHERE notify IS NOT NULL AND state IN ('active', 'paused')`,
+  },
+  { name: 'gates_open', on: `gates (partition, saved_at) WHERE ${BREAKER_NOT_CLOSED}` },
+];
+
 export const MIGRATIONS: readonly PostgresMigration[] = [
   {
     version: 1,
@@ -70,5 +85,13 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
     since: '0.2.0',
     sql: new URL('./schema-2.sql', import.meta.url),
     indexes: INDEXES_2,
+  },
+  {
+    version: 3,
+    name: 'schema-3.sql',
+    worksWith: 1,
+    since: '0.3.0',
+    sql: new URL('./schema-3.sql', import.meta.url),
+    indexes: INDEXES_3,
   },
 ];

@@ -24,10 +24,10 @@ function payloadsQuery({ tableText }: Placement): PlacedText {
     WANTED,
     ({ table, value }) => `SELECT t.position, octet_length(p.sealed) AS size,
       CASE WHEN octet_length(p.sealed) <= ${SMALL_SEALED_BYTES_MAX} THEN p.sealed END AS bytes, NULL AS timeout,
-      NULL::integer AS response_excerpt
+      NULL::integer AS response_excerpt, NULL::integer AS standard_webhooks
     FROM ${table} JOIN payloads p ON p.partition = ${value('partition')}
       AND p.schedule_id = t.schedule_id AND p.version = t.payload_version
-  UNION ALL SELECT t.position, NULL, v.sealed_headers, v.timeout, v.response_excerpt
+  UNION ALL SELECT t.position, NULL, v.sealed_headers, v.timeout, v.response_excerpt, v.standard_webhooks
     FROM ${table} JOIN endpoint_profile_versions v
       ON v.partition = ${value('partition')} AND v.endpoint_id = t.endpoint_id AND v.version = t.endpoint_version`,
   );
@@ -41,6 +41,7 @@ interface PayloadRow {
   readonly bytes: Uint8Array | null;
   readonly timeout: string | null;
   readonly response_excerpt: number | null;
+  readonly standard_webhooks: number | null;
 }
 
 export class PayloadReads {
@@ -75,6 +76,7 @@ export class PayloadReads {
       this.#placement.together(wanted).map((some) => {
         const { sql, parameters } = queryOf(
           this.#payloads,
+          // A notification has no schedule, and so no payload: its row finds only the version of the profile.
           some.map(({ partition, scheduleId, payloadVersion, target, position }) => [
             partition,
             scheduleId,
@@ -92,8 +94,9 @@ export class PayloadReads {
     const versions = new Map(rows.filter(({ size }) => size === null).map((row) => [row.position, row]));
     // A version that is not the present one is read like a large payload: few deliveries name one.
     const large = this.#largeOf(
-      deliveries.filter(({ payloadBytes }, index) => {
+      deliveries.filter(({ scheduleId, payloadBytes }, index) => {
         const size = payloads.get(index)?.size;
+        if (scheduleId === null) return false;
         return size === undefined ? payloadBytes > 0 : (size ?? 0) > SMALL_SEALED_BYTES_MAX;
       }),
     );
@@ -113,8 +116,8 @@ export class PayloadReads {
     const payloads = new Map<string, Promise<Uint8Array | null>>();
     for (const delivery of deliveries) {
       const key = keyOf(delivery);
-      if (payloads.has(key)) continue;
       const { partition, scheduleId, payloadVersion } = delivery;
+      if (scheduleId === null || payloads.has(key)) continue;
       payloads.set(key, this.#large.read(partition, scheduleId, payloadVersion));
     }
     return payloads;
@@ -125,6 +128,11 @@ function keyOf({ partition, scheduleId, payloadVersion }: Delivery): string {
   return `${partition} ${scheduleId} ${payloadVersion}`;
 }
 
-function profileIn({ timeout, bytes, response_excerpt: responseExcerpt }: PayloadRow) {
-  return { timeout, headers: bytes, responseExcerpt };
+function profileIn({ timeout, bytes, response_excerpt, standard_webhooks }: PayloadRow) {
+  return {
+    timeout,
+    headers: bytes,
+    responseExcerpt: response_excerpt,
+    standardWebhooks: standard_webhooks === 1,
+  };
 }

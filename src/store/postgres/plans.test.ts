@@ -83,7 +83,8 @@ const FILL = [
    SELECT p, 'ep_' || i, v, '', 'POST', '[]', '{}', '[]'
    FROM generate_series(1, 21) p, generate_series(0, 499) i, generate_series(1, 2) v`,
   `INSERT INTO gates (partition, endpoint_digest, endpoint, state, saved_at)
-   SELECT p, 'key-' || i, '', '{}', i FROM generate_series(1, 21) p, generate_series(0, 99) i`,
+   SELECT p, 'key-' || i, '', CASE WHEN i < 2 THEN '{}' ELSE '{"openUntil":null}' END, i
+   FROM generate_series(1, 21) p, generate_series(0, 99) i`,
   `INSERT INTO endpoint_stats (partition, endpoint_digest, at, node, endpoint, counts)
    SELECT p, 'key-' || i, at, '', '', '' FROM generate_series(1, 21) p, generate_series(0, 99) i, generate_series(1, 20) at`,
   `INSERT INTO receipts (partition, key, fingerprint, status_code, body, created_at, expires_at)
@@ -98,6 +99,21 @@ const FILL = [
    FROM ${SIZES}, generate_series(1, n) i`,
   `INSERT INTO replay_items (partition, job_id, endpoint_digest, delivery_id, endpoint)
    SELECT p, 'job_002', 'key-1', ${DELIVERY_ID}, '' FROM ${SIZES}, generate_series(1, n) i`,
+  `INSERT INTO alert_channels (partition, id, kind, name, sealed_url, shown_url, created_at, updated_at, revision)
+   SELECT p, 'chn_' || lpad(i::text, 3, '0'), 'slack', '', '', '', 1, 1, 1
+   FROM generate_series(1, 200) p, generate_series(1, 20) i`,
+  `INSERT INTO alert_conditions (partition, id, kind, channel_ids, enabled, created_at, updated_at, revision)
+   SELECT p, 'alc_' || lpad(i::text, 3, '0'), 'breaker_opened', '[]', 1, 1, 1, 1
+   FROM generate_series(1, 200) p, generate_series(1, 20) i`,
+  `INSERT INTO alert_incidents (partition, id, condition_id, begun_at, ended_at, detail, revision, endpoint_digest)
+   SELECT p, 'inc_' || lpad(i::text, 3, '0'), 'alc_' || i, i, CASE WHEN i > 2 THEN i END, '{}', 1, ''
+   FROM generate_series(1, 21) p, generate_series(1, 200) i`,
+  `INSERT INTO alert_messages (partition, id, incident_id, channel_id, kind, content, status, attempt_count, due_at,
+     created_at, ended_at, revision)
+   SELECT p, ${DELIVERY_ID}, 'inc_' || lpad((i % 50)::text, 3, '0'), 'chn_001', 'opened', '{}',
+     CASE WHEN i < 6 THEN 'waiting' ELSE 'delivered' END, 1, CASE WHEN i < 6 THEN i END, i,
+     CASE WHEN i > 1990 THEN i WHEN i >= 6 THEN 8e15 END, 1
+   FROM generate_series(1, 21) p, generate_series(1, 2000) i`,
 ];
 
 interface Plan {
@@ -361,6 +377,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
           await control.listKeys(LARGE);
           await control.findTenant('hash');
           await control.listSecrets(LARGE, START);
+          await control.findStandardProfile(LARGE);
         });
         expect(indexesOf(plans).filter((index) => index.startsWith('the whole'))).toEqual([]);
       });

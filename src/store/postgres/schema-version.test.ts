@@ -110,7 +110,7 @@ describe('the schema', () => {
     const ofPeople = ['users', 'invitations', 'sessions', 'failure_counts', 'audit'];
     const others = new Set([...shared, ...ofNodes, ...ofPeople]);
     const ofCustomers = unique.rows.filter(({ table }) => !others.has(table));
-    expect(ofCustomers).toHaveLength(21);
+    expect(ofCustomers).toHaveLength(26);
     expect(ofCustomers.filter(({ first }) => first !== 'partition')).toEqual([]);
   });
 

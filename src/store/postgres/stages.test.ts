@@ -58,13 +58,13 @@ describe('a verb and those behind it wait for the next transaction', () => {
 
 test('statements have a fixed order, and rows are sorted by key', () => {
   const steps: readonly Step[] = [
-    ['removeDelivery', 'stale', 1, 'b', 1],
+    ['removeReceipt', null, 1, 'b', 1],
     ['profileAtRevision', 'stale', 1, 'e', 1],
-    ['removeDelivery', 'stale', 1, 'a', 1],
+    ['removeReceipt', null, 1, 'a', 1],
   ];
   const verbs: readonly Verb[] = steps.map((step) => [step]);
   const [stage = []] = planStages(verbs, STATEMENTS).stages;
-  expect(stage.map(({ statement }) => statement.table)).toEqual(['endpoint_profiles', 'deliveries']);
+  expect(stage.map(({ statement }) => statement.table)).toEqual(['endpoint_profiles', 'receipts']);
   expect(stage.map((group) => verbsOf(group, verbs))).toEqual([[1], [2, 0]]);
 });
 

@@ -8,6 +8,7 @@
  */
 import type {
   Check,
+  ConditionSyntax,
   Described,
   Insert,
   Remove,
@@ -110,6 +111,15 @@ export function statementMaker(placement: Placement): (described: Described) => 
   };
 }
 
+/** A range, because with equality the planner may read all notifications at once. */
+export function tellsOf(notification: string, of: string): string {
+  const key = `${notification}.notification_of || '/' || ${notification}.id`;
+  return `${notification}.partition = ${of}.partition AND ${notification}.notification_of IS NOT NULL
+      AND ${key} >= ${of}.id || '/' AND ${key} < ${of}.id || '0'`;
+}
+
+const OF_CONDITIONS: ConditionSyntax = { indexedBy: chosenByPlanner, tellsOf };
+
 function insert(placement: Placement, { table, columns, key, conflict, holds }: Insert): Text {
   const all = withTargetKey(table, columns);
   const rest = holds === 'always' ? conflict : `${conflict} RETURNING ${key.join(', ')}`;
@@ -131,7 +141,7 @@ function replace(placement: Placement, { table, columns, also, same, condition }
       const conditions = [
         atRevision(source),
         ...(same === undefined ? [] : [`r.${same} IS NOT DISTINCT FROM ${source.value(same)}`]),
-        ...(condition === undefined ? [] : [condition('r', chosenByPlanner)]),
+        ...(condition === undefined ? [] : [condition('r', OF_CONDITIONS)]),
       ];
       return `UPDATE ${table} AS r SET ${assignments.join(', ')} ${rowsIn('FROM', source)}
          WHERE ${conditions.join(' AND ')} ${FOUND}`;
@@ -160,7 +170,7 @@ function remove(placement: Placement, { table, columns, compare, key, isOld }: R
 
 /** The rows are locked before a condition about other tables, so it sees the rows of earlier transactions. */
 function removeRevision(placement: Placement, { table, condition }: RemoveRevision): Text {
-  const rest = condition === undefined ? '' : ` AND ${condition('r', chosenByPlanner)}`;
+  const rest = condition === undefined ? '' : ` AND ${condition('r', OF_CONDITIONS)}`;
   return {
     ...deletion(placement, table, REVISION, (source) => `${atRevision(source)}${rest} ${FOUND}`),
     key: positionsOf(REVISION, ROW),

@@ -78,14 +78,20 @@ function ownStatements(placement: Placement): Readonly<Record<OwnStatementName, 
       access: 'read',
     },
 
-    // The replacement has locked the profile, so this sees all schedules that were added before.
+    // The replacement has locked the profile, so this sees all objects that were added before.
     profileUnused: {
       ...placement.tableText(
-        ['partition', 'endpoint_id'],
+        ['partition', 'endpoint_id', 'notifies_from', 'notifies_until'],
         ({ table, value }) => `SELECT ${value('partition')} AS partition, t.endpoint_id
          FROM ${table} WHERE EXISTS (
            SELECT 1 FROM schedules s WHERE s.partition = ${value('partition')} AND s.endpoint_id = t.endpoint_id
-             AND s.endpoint_id IS NOT NULL AND s.state IN ('active', 'paused'))`,
+             AND s.endpoint_id IS NOT NULL AND s.state IN ('active', 'paused'))
+         OR EXISTS (
+           SELECT 1 FROM schedules s WHERE s.partition = ${value('partition')} AND s.notify >= t.notifies_from
+             AND s.notify < t.notifies_until AND s.state IN ('active', 'paused'))
+         OR EXISTS (
+           SELECT 1 FROM endpoint_profiles p WHERE p.partition = ${value('partition')} AND p.notify >= t.notifies_from
+             AND p.notify < t.notifies_until AND p.archived = 0 AND p.id <> t.endpoint_id)`,
       ),
       scans: true,
       key: [0, 1],

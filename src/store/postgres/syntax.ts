@@ -1,5 +1,5 @@
 /** SQL that PostgreSQL writes in another way, and what its planner needs to follow an index. */
-import type { IndexRange, Syntax } from '#src/store/sql/dialect.ts';
+import type { IndexRange, OriginColumn, Syntax } from '#src/store/sql/dialect.ts';
 import { digestBytes, endpointDigest } from '#src/store/sql/digests.ts';
 import { raw, sql } from '#src/store/sql/query.ts';
 import { firstOfEach, NEWEST_FIRST } from '#src/store/sql/scans.ts';
@@ -7,12 +7,14 @@ import {
   ENDPOINT_OUTCOME_KEY,
   ENDPOINT_STATE_KEY,
   ENDPOINT_STATUS_KEY,
+  NOTIFICATION_KEY,
   OUTCOME_KEY,
   REPLAY_KEY,
   STATE_KEY,
   STATUS_KEY,
 } from './migrations.ts';
 import { chosenByPlanner } from './placement.ts';
+import { tellsOf } from './statement-builders.ts';
 
 export const SYNTAX: Syntax = {
   indexedBy: chosenByPlanner,
@@ -31,7 +33,9 @@ export const SYNTAX: Syntax = {
     endpointId === null
       ? rangeOf(STATUS_KEY, `${status}/`, from, before)
       : rangeOf(ENDPOINT_STATUS_KEY, `${endpointId}/${status}/`, from, before, OF_PROFILE),
-  ofOriginal: (original, from, before) => rangeOf(REPLAY_KEY, `${original}/`, from, before, IS_REPLAY),
+  ofOrigin: (column, origin, from, before) =>
+    rangeOf(ORIGIN_KEYS[column], `${origin}/`, from, before, `${column} IS NOT NULL AND`),
+  tellsOf,
   ofOutcome: (outcome, endpointId) =>
     endpointId === null
       ? sql`${raw(OUTCOME_KEY)} = ${outcome}`
@@ -43,7 +47,10 @@ export const SYNTAX: Syntax = {
 
 /** The planner takes an index of some rows only if the query says that it wants no others. */
 const OF_PROFILE = 'endpoint_id IS NOT NULL AND';
-const IS_REPLAY = 'replay_of IS NOT NULL AND';
+const ORIGIN_KEYS: Readonly<Record<OriginColumn, string>> = {
+  replay_of: REPLAY_KEY,
+  notification_of: NOTIFICATION_KEY,
+};
 
 /** A range of one expression. The planner cannot take another index for its order. */
 function rangeOf(key: string, head: string, from: string, before: string, some = ''): IndexRange {

@@ -81,8 +81,10 @@ export interface Syntax {
     before: string,
     endpointId: EndpointId | null,
   ) => IndexRange;
-  /** Replays of a delivery, from an id on and before another. */
-  readonly ofOriginal: (original: DeliveryId, from: string, before: string) => IndexRange;
+  /** Replays or notifications of a delivery, from an id on and before another. */
+  readonly ofOrigin: (column: OriginColumn, origin: DeliveryId, from: string, before: string) => IndexRange;
+  /** SQL: the delivery `notification` tells of the delivery `of`. Both are names of tables in the query. */
+  readonly tellsOf: (notification: string, of: string) => string;
   /** Attempts of one outcome, of a profile if there is one. */
   readonly ofOutcome: (outcome: AttemptOutcome, endpointId: EndpointId | null) => Query;
   /** The first rows of several scans, all in the order `order`, which is by default that of the ids, newest first. */
@@ -90,6 +92,9 @@ export interface Syntax {
   /** Whether a scan selects whole rows. Otherwise it selects ids, because the database copies what it sorts. */
   readonly scansCarryRows: boolean;
 }
+
+/** The column in which a delivery names the one that it was made from. */
+export type OriginColumn = 'replay_of' | 'notification_of';
 
 /** The condition for one range of an index, and the order of the index, newest first. */
 export interface IndexRange {

@@ -24,7 +24,13 @@ import { notAwaitingSweep } from './sweep-rows.ts';
 type Columns = readonly string[];
 
 /** A condition about `row`, the name of the table in the statement. */
-type Condition = (row: string, indexedBy: (index: string) => string) => string;
+type Condition = (row: string, syntax: ConditionSyntax) => string;
+
+/** The part of `Syntax` (`dialect.ts`) that conditions need. */
+export interface ConditionSyntax {
+  readonly indexedBy: (index: string) => string;
+  readonly tellsOf: (notification: string, of: string) => string;
+}
 
 export interface Insert {
   readonly kind: 'insert';
@@ -136,6 +142,13 @@ function own(holds: Statement['holds']): Own {
 
 const NAME_KEY = ['partition', 'kind', 'name'];
 
+/** No notification has yet to tell of the delivery `row`. Most deliveries notify nobody. */
+export function isTold(row: string, { indexedBy, tellsOf }: ConditionSyntax): string {
+  return `(${row}.notify IS NULL OR NOT EXISTS (
+    SELECT 1 FROM deliveries n ${indexedBy('deliveries_notifications')}
+    WHERE ${tellsOf('n', row)} AND n.finalized_at IS NULL))`;
+}
+
 export const HOT_STATEMENTS = {
   nodeLives: own('one_row'),
   takeSlot: own('one_row'),
@@ -165,7 +178,7 @@ export const HOT_STATEMENTS = {
   scheduleAtRevision: check('schedules', ['partition', 'id', 'revision']),
   insertSchedule: insert('schedules', SCHEDULE.columns),
   removeSchedule: removeRevision('schedules', {
-    condition: (row, indexedBy) => `NOT EXISTS (
+    condition: (row, { indexedBy }) => `NOT EXISTS (
       SELECT 1 FROM deliveries d ${indexedBy('deliveries_of_schedule')}
       WHERE d.partition = ${row}.partition AND d.schedule_id = ${row}.id)`,
   }),
@@ -199,7 +212,7 @@ export const HOT_STATEMENTS = {
   insertSweep: own('always'),
   endSweep: remove('sweeps', ['partition', 'schedule_id', 'action', 'requested_at']),
   removeStaleSweep: own('always'),
-  removeDelivery: removeRevision('deliveries'),
+  removeDelivery: removeRevision('deliveries', { condition: isTold }),
 
   insertAttempt: insert('attempts', ATTEMPT.columns, { key: ['partition', 'delivery_id', 'attempt_no'] }),
   removeAttempts: remove('attempts', ['partition', 'delivery_id']),

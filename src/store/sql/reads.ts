@@ -1,8 +1,8 @@
 /** Reads by key, which are one text for every database. */
 
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/project.ts';
+import type { Mode, Partition } from '#src/domain/project.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
@@ -14,6 +14,7 @@ import { ENDPOINT_SECRET, JOINED_KEY, JOINED_PROJECT, SECRET, toKey, toProject }
 import type { SqlReader, Syntax } from './dialect.ts';
 import {
   FIRING_PROFILE_COLUMNS,
+  firingProfileIn,
   JOINED_DELIVERY,
   JOINED_SCHEDULE,
   PROFILE_COLUMNS,
@@ -31,6 +32,12 @@ const PROFILE_HEADERS = `SELECT sealed_headers FROM endpoint_profile_versions
 const NAMED = 'SELECT id FROM names WHERE partition = $1 AND kind = $2 AND name = $3';
 const RESPONSE = `SELECT status_code, content_type, is_truncated, sealed FROM attempt_responses
   WHERE partition = $1 AND delivery_id = $2 AND attempt_no = $3`;
+/** Both databases know the size of the labels without reading them. */
+const NOTIFICATION_SOURCE = `SELECT ${FIRING_PROFILE_COLUMNS}, coalesce((SELECT octet_length(s.metadata) FROM schedules s
+    WHERE s.partition = $1 AND s.id = $2), 0) AS metadata_bytes
+  FROM endpoint_profiles p
+  JOIN endpoint_profile_versions v ON v.partition = $3 AND v.endpoint_id = p.id AND v.version = p.version
+  WHERE p.partition = $4 AND p.id = $5`;
 const RECEIPT = `SELECT key, fingerprint, status_code AS status, body, created_at AS "createdAt", expires_at AS "expiresAt"
   FROM receipts WHERE partition = $1 AND key = $2`;
 
@@ -71,6 +78,7 @@ interface KeyedReads
     | 'listAttempts'
     | 'findResponse'
     | 'findProfileHeaders'
+    | 'findNotificationSource'
     | 'findReceipt'
   > {
   readonly firingSchedule: (partition: Partition, id: ScheduleId) => Promise<FiringSchedule | null>;
@@ -120,6 +128,12 @@ export function keyedReads(reader: SqlReader, longText: Syntax['longText']): Key
       );
       return row?.sealed_headers ?? null;
     },
+    findNotificationSource: async (partition, endpointId, scheduleId) => {
+      const key = [partition, scheduleId ?? '', partition, partition, endpointId] as const;
+      const [row] = await reader.lookUp<Row>(NOTIFICATION_SOURCE, ...key);
+      const profile = row === undefined ? null : firingProfileIn(row);
+      return profile && { profile, metadataBytes: Number(row?.metadata_bytes ?? 0) };
+    },
     findReceipt: async (partition, key, now) => {
       const [row] = await reader.lookUp<Receipt>(RECEIPT, partition, key);
       return row !== undefined && row.expiresAt > now ? row : null;
@@ -139,6 +153,7 @@ const TENANT = `SELECT p.project_id AS "projectId", k.partition, p.mode, k.hash 
     j.pinned_version AS "pinnedVersion"
   FROM api_keys k JOIN partitions p ON p.partition = k.partition JOIN projects j ON j.id = p.project_id
   WHERE k.hash = $1 AND k.revoked_at IS NULL`;
+const MODE = 'SELECT mode FROM partitions WHERE partition = $1';
 const SECRETS = `SELECT ${SECRET.columns.join(', ')} FROM signing_secrets
   WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2) ORDER BY id DESC`;
 const SECRET_OF_EACH_MASTER_KEY = `SELECT ${SECRET.columns.join(', ')} FROM signing_secrets WHERE id IN
@@ -147,6 +162,9 @@ const SECRET_OF_EACH_MASTER_KEY = `SELECT ${SECRET.columns.join(', ')} FROM sign
 const PARTITIONS_WITHOUT_SECRET = `SELECT p.partition FROM partitions p
   WHERE NOT EXISTS (SELECT 1 FROM signing_secrets s
     WHERE s.partition = p.partition AND (s.expires_at IS NULL OR s.expires_at > $1)) ORDER BY p.partition`;
+const STANDARD_PROFILE = `SELECT p.id FROM endpoint_profiles p
+  JOIN endpoint_profile_versions v ON v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version
+  WHERE p.partition = $2 AND p.archived = 0 AND v.standard_webhooks = 1 LIMIT 1`;
 const ANY_ENDPOINT_SECRET = `SELECT 1 FROM endpoint_secrets
   WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2) LIMIT 1`;
 const ENDPOINT_SECRETS = `SELECT ${ENDPOINT_SECRET.columns.join(', ')} FROM endpoint_secrets
@@ -158,9 +176,11 @@ type ControlReads = Pick<
   | 'listProjects'
   | 'listKeys'
   | 'findTenant'
+  | 'findMode'
   | 'listSecrets'
   | 'listSecretOfEachMasterKey'
   | 'listPartitionsWithoutSecret'
+  | 'findStandardProfile'
   | 'hasEndpointSecrets'
   | 'listEndpointSecrets'
 >;
@@ -171,6 +191,8 @@ export function controlReads(reader: SqlReader): ControlReads {
     listProjects: async () => (await reader.query<Row>(PROJECTS_IN_ORDER)).map(toProject),
     listKeys: async (partition) => (await reader.query<Row>(KEYS, partition)).map(toKey),
     findTenant: async (keyHash) => (await reader.query<Tenant>(TENANT, keyHash))[0] ?? null,
+    findMode: async (partition) =>
+      (await reader.query<{ readonly mode: Mode }>(MODE, partition))[0]?.mode ?? null,
     listSecrets: async (partition, now) =>
       (await reader.query<Row>(SECRETS, partition, now)).map(SECRET.from),
     listSecretOfEachMasterKey: async (now) =>
@@ -179,6 +201,9 @@ export function controlReads(reader: SqlReader): ControlReads {
       (await reader.query<{ readonly partition: Partition }>(PARTITIONS_WITHOUT_SECRET, now)).map(
         ({ partition }) => partition,
       ),
+    findStandardProfile: async (partition) =>
+      (await reader.query<{ readonly id: EndpointId }>(STANDARD_PROFILE, partition, partition))[0]?.id ??
+      null,
     hasEndpointSecrets: async (partition, now) =>
       (await reader.query(ANY_ENDPOINT_SECRET, partition, now)).length > 0,
     listEndpointSecrets: async (partition, endpointId, now) =>

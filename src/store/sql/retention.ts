@@ -2,9 +2,10 @@
  * Finds rows that are old enough to be removed. A page of candidates is read, and each is removed only if its
  * revision is still the one that was read. A row that has changed in between is kept.
  *
- * A schedule is removed after its deliveries. A schedule that ended long ago may still have some, for example a
- * replay. Such a schedule is skipped, and the next page begins after it, so a page costs the same however many there
- * are. The cursor is kept until the scan has reached the end.
+ * A schedule is removed after its deliveries, and a delivery after its notification has ended. A schedule that ended
+ * long ago may still have some, for example a replay. Such a schedule is skipped, and the next page begins after it, so
+ * a page costs the same however many there are. The cursor is kept until the scan has reached the end. So it is with a
+ * delivery whose notification waits.
  */
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { isTerminal } from '#src/domain/delivery-lifecycle.ts';
@@ -15,7 +16,8 @@ import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import type { Prunable } from '#src/ports/store.ts';
-import type { SqlReader, Syntax } from './dialect.ts';
+import type { SqlReader } from './dialect.ts';
+import { type ConditionSyntax, isTold } from './hot-statements.ts';
 import { type PayloadUse, payloadUse } from './payload-versions.ts';
 import { fromLabelDigests } from './rows.ts';
 import type { Step } from './steps.ts';
@@ -44,13 +46,17 @@ interface EarlierPayload extends CheckedPayload {
   readonly use: PayloadUse;
 }
 
-interface EndedSchedule {
+interface EndedSchedule extends Blockable {
   readonly partition: Partition;
   readonly id: ScheduleId;
   readonly revision: number;
   readonly label_digests: string;
+}
+
+/** A row that may have to stay: a schedule with a delivery, or a delivery of which a notification has yet to tell. */
+interface Blockable {
+  readonly id: string;
   readonly ended_at: Instant;
-  /** Whether no delivery of the schedule is left. */
   readonly is_free: boolean | number;
 }
 
@@ -64,13 +70,20 @@ type Verbs = Pick<
   | 'removeGate'
 >;
 
-/** One query for each kind of row. It takes an instant and a number of rows; that for schedules also takes a cursor. */
+/**
+ * One query for each kind of row. It takes an instant and a number of rows; those for deliveries and schedules take a
+ * cursor before.
+ */
 type RetentionQueries = Readonly<Record<Prunable, string>>;
 
-export function retentionQueries(indexedBy: Syntax['indexedBy']): RetentionQueries {
+export function retentionQueries(syntax: ConditionSyntax): RetentionQueries {
+  const { indexedBy } = syntax;
   return {
-    deliveries: `SELECT partition, id, revision, schedule_id, payload_version FROM deliveries ${indexedBy('deliveries_finalized')}
-      WHERE finalized_at < $1 AND status IN (${TERMINAL_STATUSES}) ORDER BY finalized_at LIMIT $2`,
+    deliveries: `SELECT d.partition, d.id, d.revision, d.schedule_id, d.payload_version, d.finalized_at AS ended_at,
+        ${isTold('d', syntax)} AS is_free
+      FROM deliveries d ${indexedBy('deliveries_finalized')}
+      WHERE (d.finalized_at, d.id) > ($1, $2) AND d.finalized_at < $3 AND d.status IN (${TERMINAL_STATUSES})
+      ORDER BY d.finalized_at, d.id LIMIT $4`,
     payloads: `SELECT e.partition, e.schedule_id, e.version, e.last_id, e.check_at, ${payloadUse(indexedBy, {
       partition: 'e.partition',
       scheduleId: 'e.schedule_id',
@@ -92,29 +105,35 @@ export function retentionQueries(indexedBy: Syntax['indexedBy']): RetentionQueri
   };
 }
 
-const BEFORE_EVERY_SCHEDULE = { ended_at: Number.MIN_SAFE_INTEGER, id: '' };
+type Cursor = Pick<Blockable, 'id'> & { readonly ended_at: number };
+const FROM_THE_START: Cursor = { ended_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 export class Retention {
   readonly #reader: SqlReader;
   readonly #queries: RetentionQueries;
   readonly #verbs: Verbs;
-  #schedulesAfter: { readonly ended_at: number; readonly id: string } = BEFORE_EVERY_SCHEDULE;
+  readonly #cursors: Record<'deliveries' | 'schedules', Cursor> = {
+    deliveries: FROM_THE_START,
+    schedules: FROM_THE_START,
+  };
 
-  constructor(reader: SqlReader, indexedBy: Syntax['indexedBy'], verbs: Verbs) {
+  constructor(reader: SqlReader, syntax: ConditionSyntax, verbs: Verbs) {
     this.#reader = reader;
-    this.#queries = retentionQueries(indexedBy);
+    this.#queries = retentionQueries(syntax);
     this.#verbs = verbs;
   }
 
   removals(what: Prunable, before: Instant, limit: number): Promise<Removals> {
-    const { removeDelivery, removeReceipt, removeGate } = this.#verbs;
+    const { removeDelivery, removeSchedule, removeReceipt, removeGate } = this.#verbs;
     switch (what) {
       case 'deliveries':
-        return this.#each<RemovedDelivery>(what, before, limit, removeDelivery);
+        return this.#free<RemovedDelivery & Blockable>(what, before, limit, removeDelivery);
       case 'payloads':
         return this.#each<EarlierPayload>(what, before, limit, (payload) => this.#payload(payload, before));
       case 'schedules':
-        return this.#schedules(before, limit);
+        return this.#free<EndedSchedule>(what, before, limit, (row) =>
+          removeSchedule(row, fromLabelDigests(row.label_digests)),
+        );
       case 'receipts':
         return this.#each<{ readonly partition: Partition; readonly key: string }>(
           what,
@@ -148,22 +167,20 @@ export class Retention {
     return keepEarlierPayload(payload, payload.use === 'found' ? null : instant(now + CHECK_AGAIN_MS));
   }
 
-  async #schedules(before: Instant, limit: number): Promise<Removals> {
-    const { ended_at, id } = this.#schedulesAfter;
-    const rows = await this.#reader.query<EndedSchedule>(
-      this.#queries.schedules,
-      ended_at,
-      id,
-      before,
-      limit,
-    );
+  /** Removes the rows of the next page that need not stay. */
+  async #free<Row extends Blockable>(
+    what: 'deliveries' | 'schedules',
+    before: Instant,
+    limit: number,
+    remove: (row: Row) => readonly Step[],
+  ): Promise<Removals> {
+    const { ended_at, id } = this.#cursors[what];
+    const rows = await this.#reader.query<Row>(this.#queries[what], ended_at, id, before, limit);
     const last = rows.at(-1);
-    this.#schedulesAfter = last === undefined || rows.length < limit ? BEFORE_EVERY_SCHEDULE : last;
+    this.#cursors[what] = last === undefined || rows.length < limit ? FROM_THE_START : last;
     return {
       scanned: rows.length,
-      verbs: rows
-        .filter((row) => Boolean(row.is_free))
-        .map((row) => this.#verbs.removeSchedule(row, fromLabelDigests(row.label_digests))),
+      verbs: rows.filter((row) => Boolean(row.is_free)).map((row) => remove(row)),
     };
   }
 }

@@ -11,6 +11,7 @@ import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { LABEL_DIGEST_CHARACTERS, type LabelDigest, type Labels } from '#src/domain/labels.ts';
+import { type Notify, notifyText, parseNotify } from '#src/domain/notify.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#src/domain/retry.ts';
 import type { Destination, Schedule, ScheduleKind, Timing } from '#src/domain/schedule.ts';
 import { column, field, fixed, flag, json, mapping, optional, part, plain } from './mapping.ts';
@@ -33,6 +34,8 @@ const retryPolicy = field<RetryPolicy | null>(
   },
   (stored) => (stored === null ? null : JSON.parse(stored as string)),
 );
+
+const notify = field<Notify | null>(notifyText, (stored) => parseNotify(stored as string | null));
 
 /** A row stores the digests of its labels one after another, without a separator. */
 const digests = field<readonly LabelDigest[]>(
@@ -83,6 +86,7 @@ export const SCHEDULE = mapping<Schedule>({
   idempotencyKey: plain,
   retryPolicy,
   rateLimit: json,
+  notify,
   metadata: labels,
   labelDigests: digests,
   pendingId: plain,
@@ -119,6 +123,8 @@ export const DELIVERY = mapping<Delivery>({
   error: plain,
   idempotencyKey: plain,
   replayOf: fixed(plain),
+  notify,
+  notificationOf: fixed(plain),
   target: part<Target>({
     url: plain,
     method: plain,
@@ -169,7 +175,7 @@ export const UNCLAIMED = DELIVERY.only('claim')
 /** The gate of the endpoint defers a delivery. */
 export const DELIVERY_DEFERRED = DELIVERY.only('dueAt', 'reserved', 'revision');
 
-type HeadOnly = 'name' | 'archived' | 'createdAt' | 'updatedAt' | 'revision';
+type HeadOnly = 'name' | 'notify' | 'archived' | 'createdAt' | 'updatedAt' | 'revision';
 
 /** An endpoint profile is stored as its head, which names the current version, and its versions. */
 export const PROFILE_HEAD = mapping<Pick<EndpointProfile, 'partition' | 'id' | 'version' | HeadOnly>>({
@@ -177,6 +183,7 @@ export const PROFILE_HEAD = mapping<Pick<EndpointProfile, 'partition' | 'id' | '
   id: fixed(plain),
   name: plain,
   version: plain,
+  notify,
   archived: flag,
   createdAt: fixed(plain),
   updatedAt: plain,
@@ -196,6 +203,7 @@ export const PROFILE_VERSION = mapping<Omit<EndpointProfile, HeadOnly>>({
   rateLimit: json,
   breakerPolicy: json,
   responseExcerpt: plain,
+  standardWebhooks: flag,
   metadata: labels,
 });
 
@@ -204,3 +212,6 @@ export const FIRING_PROFILE_VERSION = PROFILE_VERSION.without('headerNames', 'me
 export function readGate(state: string): Gate {
   return JSON.parse(state) as Gate;
 }
+
+/** SQL: the breaker of a gate is not closed, judged by the text of its stored state. `gates_open` has such gates. */
+export const BREAKER_NOT_CLOSED = `state NOT LIKE '%"openUntil":null%'`;

@@ -60,14 +60,23 @@ export function schedulesOf(partition: Partition): Query {
   return sql`LEFT JOIN schedules s ON s.partition = ${partition} AND s.id = l.id || ''`;
 }
 
-/** Follows the index of the original, else that of the schedule, else that of the profile, else that of the status. */
+/** The delivery that those of this filter were made from. A replay of a notification was made from two. */
+function originOf({ replayOf = null, notificationOf = null }: DeliveryFilter) {
+  if (replayOf !== null) return { column: 'replay_of', id: replayOf, index: 'deliveries_replays' } as const;
+  if (notificationOf === null) return null;
+  return { column: 'notification_of', id: notificationOf, index: 'deliveries_notifications' } as const;
+}
+
+/** Follows the index of the origin, else that of the schedule, else that of the profile, else that of the status. */
 export function deliveryScans(
-  { indexedBy, ofStatus, ofOriginal }: Syntax,
+  { indexedBy, ofStatus, ofOrigin }: Syntax,
   columns: Query,
   partition: Partition,
-  { status, scheduleId, endpointId = null, replayOf = null, createdAfter, createdBefore }: DeliveryFilter,
+  filter: DeliveryFilter,
   before: DeliveryId | null,
 ): readonly Scan[] {
+  const { status, scheduleId, endpointId = null, createdAfter, createdBefore } = filter;
+  const origin = originOf(filter);
   const from = idsAfter(createdAfter);
   const end = idsBefore(createdBefore, before);
   const statuses = DELIVERY_STATUSES.filter((one) => status === null || one === status);
@@ -76,9 +85,9 @@ export function deliveryScans(
       WHERE partition = ${partition} AND ${condition}`,
     order,
   });
-  if (replayOf !== null) {
-    const { condition, order } = ofOriginal(replayOf, from, end);
-    return [scan('deliveries_replays', condition, order)];
+  if (origin !== null) {
+    const { condition, order } = ofOrigin(origin.column, origin.id, from, end);
+    return [scan(origin.index, condition, order)];
   }
   if (scheduleId !== null) {
     return statuses.map((one) =>
@@ -96,18 +105,16 @@ export function deliveryScans(
 }
 
 /** The conditions that the index of the scans does not cover. A filter with an index has none. */
-export function uncoveredBy({
-  status,
-  scheduleId,
-  endpointId = null,
-  replayOf = null,
-}: DeliveryFilter): Query {
+export function uncoveredBy(filter: DeliveryFilter): Query {
+  const { status, scheduleId, endpointId = null, notificationOf = null } = filter;
+  const origin = originOf(filter);
   const rest = [
-    replayOf !== null && scheduleId !== null ? sql`schedule_id = ${scheduleId}` : null,
-    (replayOf !== null || scheduleId !== null) && endpointId !== null
-      ? sql`endpoint_id = ${endpointId}`
+    origin?.column === 'replay_of' && notificationOf !== null
+      ? sql`notification_of = ${notificationOf}`
       : null,
-    replayOf !== null && status !== null ? sql`status = ${status}` : null,
+    origin !== null && scheduleId !== null ? sql`schedule_id = ${scheduleId}` : null,
+    (origin !== null || scheduleId !== null) && endpointId !== null ? sql`endpoint_id = ${endpointId}` : null,
+    origin !== null && status !== null ? sql`status = ${status}` : null,
   ];
   return joined([raw('true'), ...rest.filter((one) => one !== null)], ' AND ');
 }

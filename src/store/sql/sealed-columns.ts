@@ -2,9 +2,10 @@
  * Lists every column that holds sealed values: its table, the key of its rows, and the context that a value is bound
  * to.
  */
-import type { DeliveryId, EndpointId, ScheduleId, SecretId } from '#src/domain/id.ts';
+import type { AlertChannelId, DeliveryId, EndpointId, ScheduleId, SecretId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import {
+  alertUrlContext,
   endpointSecretContext,
   payloadContext,
   profileHeadersContext,
@@ -62,5 +63,11 @@ export const SEALED_COLUMNS: Readonly<Record<SealedColumnName, SealedColumn>> = 
     column: 'sealed',
     context: ([partition, endpoint, id]) =>
       endpointSecretContext(partition as Partition, endpoint as EndpointId, id as SecretId),
+  },
+  alert_urls: {
+    table: 'alert_channels',
+    key: ['partition', 'id'],
+    column: 'sealed_url',
+    context: ([partition, id]) => alertUrlContext(partition as Partition, id as AlertChannelId),
   },
 };

@@ -20,7 +20,7 @@ import type { Row } from './mapping.ts';
 import { BEFORE_EVERY_ID, PAST_EVERY_ID } from './page-bounds.ts';
 import { type Query, raw, sql } from './query.ts';
 import { readCluster } from './reads.ts';
-import { DELIVERY, readGate } from './rows.ts';
+import { BREAKER_NOT_CLOSED, DELIVERY, readGate } from './rows.ts';
 import { attemptsEnding, deliveryScans, firstOfEach } from './scans.ts';
 import { type ScannedRow, scanQuery } from './search-queries.ts';
 import { wantedSchedules } from './searches.ts';
@@ -88,6 +88,8 @@ function textsOf({ indexedBy }: Syntax) {
       LEFT JOIN deliveries d ON d.partition = $6 AND d.id = w.id
       LEFT JOIN schedules s ON s.partition = $7 AND s.id = d.schedule_id
       ORDER BY w.due_at, w.id`,
+    openBreakers: `SELECT endpoint FROM gates ${indexedBy('gates_open')}
+      WHERE partition = $1 AND saved_at > $2 AND ${BREAKER_NOT_CLOSED} ORDER BY saved_at DESC LIMIT $3`,
     occurrences: `SELECT ${DELIVERY.columns.join(', ')}
       FROM deliveries ${indexedBy('deliveries_occurrence')}
       WHERE partition = $1 AND schedule_id = $2 AND occurrence >= $3 AND occurrence < $4 AND replay_of IS NULL
@@ -221,6 +223,11 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
     listGates: async (partition, limit) =>
       (await reader.query<GateRow>(GATES, partition, GATE_ROWS_MAX, limit)).map(
         ({ endpoint, state, saved_at }) => ({ endpoint, gate: readGate(state), savedAt: saved_at }),
+      ),
+
+    listOpenBreakers: async (partition, savedAfter, limit) =>
+      (await reader.query<Pick<GateRow, 'endpoint'>>(texts.openBreakers, partition, savedAfter, limit)).map(
+        ({ endpoint }) => endpoint,
       ),
 
     readCluster: () => readCluster(reader),

@@ -1,4 +1,5 @@
 /** The store, for every database that speaks SQL: which verb runs on which writer, and which query on which reader. */
+import type { AlertStore } from '#src/ports/alert-store.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
@@ -6,6 +7,7 @@ import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { SealedStore } from '#src/ports/vault.ts';
+import { SqlAlerts } from './alerts.ts';
 import { cluster } from './cluster.ts';
 import { control } from './control.ts';
 import type { Dialect, SqlReader, SqlWriter } from './dialect.ts';
@@ -25,6 +27,7 @@ export interface SqlStore extends Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
   readonly insight: InsightStore;
   readonly jobs: ReplayJobStore;
+  readonly alerts: AlertStore;
   readonly sealed: SealedStore;
 }
 
@@ -45,6 +48,7 @@ export function makeSqlStore(dialect: Dialect): SqlStore {
     people: new SqlPeople(sql),
     insight: makeSqlInsight(dialect),
     jobs: new SqlReplayJobs(background, verbs),
+    alerts: new SqlAlerts(background, syntax),
     sealed: new SqlSealed(sql),
     check: (now) => dialect.check(now),
     close: () => dialect.close(),
@@ -85,7 +89,7 @@ function scheduleVerbs({ readers, writers: { api }, verbs, syntax }: Dialect, sw
 
 /** The writes of the engine. */
 function deliveryVerbs({ readers, writers, verbs, syntax }: Dialect) {
-  const candidates = new Retention(readers.engine, syntax.indexedBy, verbs);
+  const candidates = new Retention(readers.engine, syntax, verbs);
   return {
     claim: (writes, fence) => writers.firing.runAll(writes.map((write) => verbs.claim(write, fence))),
     settle: (writes) => writers.firing.runAll(writes.map(verbs.settle)),

@@ -2,7 +2,15 @@
  * Statements that every store runs with the same text: all that are not hot. Parameters are `$1`, `$2` and so on, each
  * used once and in this order. A lock clause stands at the end; a store with a single writer drops it.
  */
+import { ALERT_CHANNELS_MAX, ALERT_CONDITIONS_MAX } from '#src/domain/alert.ts';
 import { SEALED_COLUMN_NAMES, type SealedColumnName } from '#src/ports/vault.ts';
+import {
+  ALERT_CHANNEL,
+  ALERT_CONDITION,
+  ALERT_INCIDENT,
+  ALERT_INCIDENT_COLUMNS,
+  ALERT_MESSAGE,
+} from './alert-rows.ts';
 import { ENDPOINT_SECRET, KEY, LEASE, PROJECT, SECRET } from './control-rows.ts';
 import { AUDIT, FAILURE_COUNTS, INVITATION, PRUNE_BATCH_MAX, SESSION, USER } from './people-rows.ts';
 import { REPLAY_ITEM, REPLAY_ITEM_KEY, REPLAY_JOB } from './replay-job-rows.ts';
@@ -194,6 +202,80 @@ const REPLAY_JOB_STATEMENTS = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
+const AT_REVISION = ['partition', 'id', 'revision'];
+
+/** Holds if there are fewer rows. The partition is locked, so no other is added meanwhile. */
+function fewerThan(table: string, max: number): Statement {
+  return { sql: `SELECT 1 FROM ${table} WHERE partition = $1 LIMIT 1 OFFSET ${max - 1}`, holds: 'no_row' };
+}
+
+const ALERT_STATEMENTS = {
+  alertChannelFits: fewerThan('alert_channels', ALERT_CHANNELS_MAX),
+  noOtherAlertChannelNamed: {
+    sql: 'SELECT 1 FROM alert_channels WHERE partition = $1 AND name = $2 AND id <> $3',
+    holds: 'no_row',
+  },
+  insertAlertChannel: { sql: insertInto('alert_channels', ALERT_CHANNEL.columns), holds: 'always' },
+  replaceAlertChannel: {
+    sql: update('alert_channels', ALERT_CHANNEL.mutable.columns, AT_REVISION),
+    holds: 'one_row',
+  },
+  removeAlertChannel: { sql: `DELETE FROM alert_channels WHERE ${equal(AT_REVISION)}`, holds: 'one_row' },
+  alertChannelExists: {
+    sql: 'SELECT 1 FROM alert_channels WHERE partition = $1 AND id = $2',
+    holds: 'one_row',
+  },
+  /** Takes a pattern that finds the id of the channel. */
+  alertChannelUnused: {
+    sql: 'SELECT 1 FROM alert_conditions WHERE partition = $1 AND channel_ids LIKE $2 LIMIT 1',
+    holds: 'no_row',
+  },
+
+  alertConditionFits: fewerThan('alert_conditions', ALERT_CONDITIONS_MAX),
+  insertAlertCondition: { sql: insertInto('alert_conditions', ALERT_CONDITION.columns), holds: 'always' },
+  replaceAlertCondition: {
+    sql: update('alert_conditions', ALERT_CONDITION.mutable.columns, AT_REVISION),
+    holds: 'one_row',
+  },
+  removeAlertCondition: { sql: `DELETE FROM alert_conditions WHERE ${equal(AT_REVISION)}`, holds: 'one_row' },
+  /** Nobody changes the condition before the transaction ends. */
+  alertConditionAtRevision: {
+    sql: `SELECT 1 FROM alert_conditions WHERE ${equal(AT_REVISION)} FOR SHARE`,
+    holds: 'one_row',
+  },
+
+  /** Does not hold if such an incident is open. */
+  insertAlertIncident: {
+    sql: `${insertInto('alert_incidents', ALERT_INCIDENT_COLUMNS)} ON CONFLICT DO NOTHING`,
+    holds: 'one_row',
+  },
+  replaceAlertIncident: {
+    sql: update('alert_incidents', ALERT_INCIDENT.mutable.columns, AT_REVISION),
+    holds: 'one_row',
+  },
+  endAlertIncidents: {
+    sql: `UPDATE alert_incidents SET ended_at = $1, revision = revision + 1
+      WHERE partition = $2 AND condition_id = $3 AND ended_at IS NULL`,
+    holds: 'always',
+  },
+  removeAlertIncident: {
+    sql: 'DELETE FROM alert_incidents WHERE partition = $1 AND id = $2',
+    holds: 'always',
+  },
+
+  noAlertTestWaits: {
+    sql: `SELECT 1 FROM alert_messages
+      WHERE partition = $1 AND channel_id = $2 AND kind = 'test' AND status = 'waiting' LIMIT 1`,
+    holds: 'no_row',
+  },
+  insertAlertMessage: { sql: insertInto('alert_messages', ALERT_MESSAGE.columns), holds: 'always' },
+  replaceAlertMessage: {
+    sql: update('alert_messages', ALERT_MESSAGE.mutable.columns, AT_REVISION),
+    holds: 'one_row',
+  },
+  removeAlertMessage: { sql: 'DELETE FROM alert_messages WHERE partition = $1 AND id = $2', holds: 'always' },
+} as const satisfies Readonly<Record<string, Statement>>;
+
 const CLUSTER_STATEMENTS = {
   renewLease: {
     sql: `${insertInto('nodes', LEASE.columns)}
@@ -225,6 +307,7 @@ export const SHARED_STATEMENTS = {
   ...PEOPLE_STATEMENTS,
   ...CONTROL_STATEMENTS,
   ...REPLAY_JOB_STATEMENTS,
+  ...ALERT_STATEMENTS,
   ...CLUSTER_STATEMENTS,
   ...SEALED_STATEMENTS,
 };

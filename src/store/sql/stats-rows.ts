@@ -1,6 +1,7 @@
 /**
- * How stats are stored: a JSON list of the counts in the order of `COUNTED`, followed by the counts of lateness.
- * Zeros at the end are left out, because most steps have no late deliveries and endpoint stats have no lateness.
+ * How stats are stored: a JSON list of the counts in the order of `COUNTED`, followed by the counts of lateness, and by
+ * `downtimeSkips`, which came later. Zeros at the end are left out, because most steps have no late deliveries and
+ * endpoint stats have no lateness.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -27,7 +28,9 @@ const COUNTED = [
 ] as const satisfies readonly (keyof Stats)[];
 
 export function toCounts(stats: Stats): string {
-  const counts = [...COUNTED.map((name) => stats[name]), ...stats.lateness];
+  const { lateness, downtimeSkips } = stats;
+  const classes = Array.from({ length: LATENESS_CLASSES }, (_, index) => lateness[index] ?? 0);
+  const counts = [...COUNTED.map((name) => stats[name]), ...classes, downtimeSkips];
   return JSON.stringify(counts.slice(0, counts.findLastIndex((count) => count !== 0) + 1));
 }
 
@@ -37,7 +40,8 @@ function statsOf(counts: readonly number[]): Stats {
     { length: LATENESS_CLASSES },
     (_, index) => counts[COUNTED.length + index] ?? 0,
   );
-  return { fired, succeeded, deadLettered, expired, retried, lateness };
+  const downtimeSkips = counts[COUNTED.length + LATENESS_CLASSES] ?? 0;
+  return { fired, succeeded, deadLettered, expired, retried, lateness, downtimeSkips };
 }
 
 /** Sums of counts. They stay lists until all rows are added. */

@@ -36,6 +36,7 @@ export const REJECTIONS = [
   'taken',
   'missing',
   'last_admin',
+  'full',
 ] as const;
 export type Rejection = (typeof REJECTIONS)[number];
 

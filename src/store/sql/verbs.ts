@@ -8,8 +8,8 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import { sweep as sweepOf } from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
-import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -74,7 +74,8 @@ interface Revised<Id> {
 
 /** A delivery that retention removes. */
 export interface RemovedDelivery extends Revised<DeliveryId> {
-  readonly schedule_id: ScheduleId;
+  /** Null for a notification. */
+  readonly schedule_id: ScheduleId | null;
   readonly payload_version: number;
 }
 
@@ -158,6 +159,10 @@ export function makeVerbs(keyParameters: KeyParameters) {
     return ['insertDelivery', null, ...deliveryParameters(delivery)];
   }
 
+  function insertNotification({ notification = null }: Pick<EndWrite, 'notification'>): readonly Step[] {
+    return notification === null ? [] : [insertDelivery(notification)];
+  }
+
   function insertNextDelivery(delivery: Delivery): Step {
     return ['insertNextDelivery', 'stale', ...deliveryParameters(delivery)];
   }
@@ -170,64 +175,71 @@ export function makeVerbs(keyParameters: KeyParameters) {
   function advance(advanced: ClaimWrite['advanced']): readonly Step[] {
     if (advanced === null) return [];
     const { schedule, next, profile } = advanced;
-    return [
-      ...(profile === null ? [] : [profileAtRevision(profile)]),
-      advanceSchedule(schedule),
-      insertNextDelivery(next),
-    ];
+    return [...profilesAtRevision(profile), advanceSchedule(schedule), insertNextDelivery(next)];
   }
 
   return {
-    addSchedule: ({ schedule, pending, payload, profile, receipt }: ScheduleAddition): readonly Step[] => [
-      ...(profile === null ? [] : [profileAtRevision(profile)]),
-      ...insertReceipt(schedule.partition, receipt),
-      ...takeName('schedule', schedule),
-      ...insertSchedule(schedule),
-      ...(payload === null
-        ? []
-        : [['insertPayload', null, schedule.partition, schedule.id, payload] as const]),
-      insertDelivery(pending),
-    ],
+    addSchedule: (addition: ScheduleAddition): readonly Step[] => {
+      const { schedule, pending, payload, profile, notified, receipt } = addition;
+      return [
+        ...profilesAtRevision(profile, notified),
+        ...insertReceipt(schedule.partition, receipt),
+        ...takeName('schedule', schedule),
+        ...insertSchedule(schedule),
+        ...(payload === null
+          ? []
+          : [['insertPayload', null, schedule.partition, schedule.id, payload] as const]),
+        insertDelivery(pending),
+      ];
+    },
 
     /** `before`: the schedule as it was read. */
     replaceSchedule: (
-      { schedule, pending, payload = null, profile = null, sweep, receipt }: ScheduleReplacement,
+      replacement: ScheduleReplacement,
       before: FiringSchedule,
       sweepBatchMax = SWEEP_BATCH_MAX,
-    ): readonly Step[] => [
-      ...(profile === null ? [] : [profileAtRevision(profile)]),
-      replaceSchedule(schedule),
-      ...changeName('schedule', before, schedule, isEnded(schedule)),
-      ...(pending === null ? [] : [replaceDelivery(pending)]),
-      ...insertReceipt(schedule.partition, receipt),
-      ...(payload === null ? [] : replacePayload(before, schedule, payload)),
-      ...replaceLabels(before, schedule),
-      ...(sweep === null ? [] : beginSweep(schedule, sweep, sweepBatchMax)),
-    ],
+    ): readonly Step[] => {
+      const { schedule, pending, payload = null, profile, notified, sweep, receipt } = replacement;
+      return [
+        ...profilesAtRevision(profile, notified),
+        replaceSchedule(schedule),
+        ...changeName('schedule', before, schedule, isEnded(schedule)),
+        ...(pending === null ? [] : [replaceDelivery(pending)]),
+        ...insertReceipt(schedule.partition, receipt),
+        ...(payload === null ? [] : replacePayload(before, schedule, payload)),
+        ...insertNotification(replacement),
+        ...replaceLabels(before, schedule),
+        ...(sweep === null ? [] : beginSweep(schedule, sweep, sweepBatchMax)),
+      ];
+    },
 
     addReplay: ({ delivery, receipt }: ReplayAddition): readonly Step[] => [
-      // Retention may have removed the schedule since the original was read. A delivery without a schedule would
+      // Retention may have removed the schedule since the original was read. A delivery without its schedule would
       // never be sent.
-      ['scheduleExists', 'stale', delivery.partition, delivery.scheduleId],
-      // While the original is there, so is its payload.
-      ...(delivery.replayOf === null
+      ...(delivery.scheduleId === null
         ? []
-        : [['deliveryExists', 'stale', delivery.partition, delivery.replayOf] as const]),
+        : [['scheduleExists', 'stale', delivery.partition, delivery.scheduleId] as const]),
+      // While the original is there, so is its payload. A notification quotes the delivery that it tells of.
+      ...deliveriesExist(delivery.partition, delivery.replayOf, delivery.notificationOf),
       ...insertReceipt(delivery.partition, receipt),
       insertDelivery(delivery),
       // From now on the payload stays until this delivery is removed as well.
-      [
-        'extendEarlierPayload',
-        null,
-        delivery.id,
-        delivery.partition,
-        delivery.scheduleId,
-        delivery.payloadVersion,
-      ],
+      ...(delivery.scheduleId === null
+        ? []
+        : [
+            [
+              'extendEarlierPayload',
+              null,
+              delivery.id,
+              delivery.partition,
+              delivery.scheduleId,
+              delivery.payloadVersion,
+            ] as const,
+          ]),
     ],
 
     addTriggered: ({ delivery, schedule, profile, receipt }: TriggeredAddition): readonly Step[] => [
-      ...(profile === null ? [] : [profileAtRevision(profile)]),
+      ...profilesAtRevision(profile),
       ['scheduleAtRevision', 'stale', schedule.partition, schedule.id, schedule.revision],
       ...insertReceipt(delivery.partition, receipt),
       insertDelivery(delivery),
@@ -236,6 +248,7 @@ export function makeVerbs(keyParameters: KeyParameters) {
     replaceDelivery: (delivery: Delivery): readonly Step[] => [replaceDelivery(delivery)],
 
     addProfile: (write: ProfileWrite): readonly Step[] => [
+      ...profilesAtRevision(write.notified),
       ...insertReceipt(write.profile.partition, write.receipt),
       ...takeName('endpoint', write.profile),
       ['insertProfile', null, ...PROFILE_HEAD.values(write.profile)],
@@ -244,6 +257,7 @@ export function makeVerbs(keyParameters: KeyParameters) {
 
     replaceProfile: (write: ProfileReplacement): readonly Step[] => [
       replaceProfileHead(write.profile),
+      ...profilesAtRevision(write.notified),
       ...insertReceipt(write.profile.partition, write.receipt),
       ...changeName(
         'endpoint',
@@ -255,7 +269,7 @@ export function makeVerbs(keyParameters: KeyParameters) {
     ],
 
     archiveProfile: (profile: EndpointProfile): readonly Step[] => [
-      ['profileUnused', 'in_use', profile.partition, profile.id],
+      ['profileUnused', 'in_use', profile.partition, profile.id, ...notifyRange(profile.id)],
       replaceProfileHead(profile),
       ...giveUpName('endpoint', profile),
     ],
@@ -265,34 +279,41 @@ export function makeVerbs(keyParameters: KeyParameters) {
 
     claim: ({ delivery, advanced }: ClaimWrite, fence?: Fence): readonly Step[] => [
       ...slotHeld(delivery, fence),
-      claimDelivery(delivery),
+      // The first claim of a notification also takes the version of its profile.
+      isFirstOfNotification(delivery) ? replaceDelivery(delivery) : claimDelivery(delivery),
       ...advance(advanced),
     ],
 
-    settle: ({ delivery, attempt, decidedUnder, completed, response }: SettleWrite): readonly Step[] => [
-      // A schedule that is completed has its revision checked, which also guards its state.
-      completed === null
-        ? ['scheduleInState', 'stale', delivery.partition, delivery.scheduleId, decidedUnder]
-        : completeSchedule(completed),
-      settleDelivery(delivery, attempt.id),
-      insertAttempt(attempt),
-      ...insertResponse(attempt, response),
-      ...(completed === null ? [] : giveUpName('schedule', completed)),
-      ...(completed === null ? [] : completeLabels(completed, [decidedUnder])),
-      // Nobody can resume the other deliveries of a schedule that has ended.
-      ...(completed === null || decidedUnder !== 'paused'
-        ? []
-        : beginSweep(completed, sweepOf('resume', attempt.finishedAt), SWEEP_BATCH_MAX)),
-    ],
+    settle: (write: SettleWrite): readonly Step[] => {
+      const { delivery, attempt, decidedUnder, completed, response } = write;
+      return [
+        ...settledSchedule(write),
+        settleDelivery(delivery, attempt.id),
+        insertAttempt(attempt),
+        ...insertResponse(attempt, response),
+        ...insertNotification(write),
+        ...(completed === null || decidedUnder === null
+          ? []
+          : [...giveUpName('schedule', completed), ...completeLabels(completed, [decidedUnder])]),
+        // Nobody can resume the other deliveries of a schedule that has ended.
+        ...(completed === null || decidedUnder !== 'paused'
+          ? []
+          : beginSweep(completed, sweepOf('resume', attempt.finishedAt), SWEEP_BATCH_MAX)),
+      ];
+    },
 
-    endUnsent: ({ delivery, completed, advanced }: EndWrite, fence?: Fence): readonly Step[] => [
-      ...slotHeld(delivery, fence),
-      settleDelivery(delivery, null),
-      ...(completed === null ? [] : [completeSchedule(completed)]),
-      ...advance(advanced),
-      ...(completed === null ? [] : giveUpName('schedule', completed)),
-      ...(completed === null ? [] : completeLabels(completed, COMPLETABLE_STATES)),
-    ],
+    endUnsent: (write: EndWrite, fence?: Fence): readonly Step[] => {
+      const { delivery, completed, advanced } = write;
+      return [
+        ...slotHeld(delivery, fence),
+        settleDelivery(delivery, null),
+        ...(completed === null ? [] : [completeSchedule(completed)]),
+        ...advance(advanced),
+        ...insertNotification(write),
+        ...(completed === null ? [] : giveUpName('schedule', completed)),
+        ...(completed === null ? [] : completeLabels(completed, COMPLETABLE_STATES)),
+      ];
+    },
 
     defer: (delivery: Delivery, fence?: Fence): readonly Step[] => [
       ...slotHeld(delivery, fence),
@@ -319,7 +340,17 @@ export function makeVerbs(keyParameters: KeyParameters) {
       ['removeAttempts', null, removed.partition, removed.id],
       ['removeResponses', null, removed.partition, removed.id],
       // It may have been the last that names the version.
-      ['checkEarlierPayload', null, removed.partition, removed.schedule_id, removed.payload_version],
+      ...(removed.schedule_id === null
+        ? []
+        : [
+            [
+              'checkEarlierPayload',
+              null,
+              removed.partition,
+              removed.schedule_id,
+              removed.payload_version,
+            ] as const,
+          ]),
     ],
 
     removeEarlierPayload: (checked: CheckedPayload): readonly Step[] => [
@@ -348,6 +379,30 @@ export function makeVerbs(keyParameters: KeyParameters) {
   };
 }
 
+function profilesAtRevision(...profiles: readonly (FiringProfile | null | undefined)[]): readonly Step[] {
+  return profiles.flatMap((profile) => (profile == null ? [] : [profileAtRevision(profile)]));
+}
+
+/** The texts of `notify` that name this endpoint profile are from the first on and before the second. */
+function notifyRange(id: EndpointId): readonly [string, string] {
+  return [id, `${id}!`];
+}
+
+function deliveriesExist(partition: Partition, ...ids: readonly (DeliveryId | null)[]): readonly Step[] {
+  return ids.flatMap((id) => (id === null ? [] : [['deliveryExists', 'stale', partition, id] as const]));
+}
+
+function isFirstOfNotification({ notificationOf, attemptCount }: Delivery): boolean {
+  return notificationOf !== null && attemptCount === 1;
+}
+
+/** A schedule that is completed has its revision checked, which also guards its state. */
+function settledSchedule({ delivery, decidedUnder, completed }: SettleWrite): readonly Step[] {
+  if (completed !== null) return [completeSchedule(completed)];
+  if (delivery.scheduleId === null) return [];
+  return [['scheduleInState', 'stale', delivery.partition, delivery.scheduleId, decidedUnder]];
+}
+
 /** Checks that the node still owns the slot of the delivery, in the epoch of its fence. */
 function slotHeld({ partition, target }: Delivery, fence: Fence | undefined): readonly Step[] {
   return fence === undefined ? [] : [held(slotOf(partition, cachedEndpointKey(target)), fence)];
@@ -355,6 +410,7 @@ function slotHeld({ partition, target }: Delivery, fence: Fence | undefined): re
 
 const NEVER = -1;
 
-function held(slot: Slot, { node, epochs }: Fence): Step {
+/** Checks that the node still owns the slot, in the epoch of its fence. */
+export function held(slot: Slot, { node, epochs }: Fence): Step {
   return ['slotHeld', 'stale', slot, node, epochs.get(slot) ?? NEVER];
 }

@@ -37,9 +37,9 @@ const FIRING_PROFILE_BY_ID = `SELECT ${FIRING_PROFILE_COLUMNS} FROM endpoint_pro
   JOIN endpoint_profile_versions v ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
   WHERE p.partition = ? AND p.id = ?`;
 
-/** A delivery and its schedule. */
+/** A delivery and its schedule, which a notification does not have. */
 const FIND_WITH_SCHEDULE = `SELECT ${columnsOf('d', DELIVERY.columns)}, ${columnsOf('s', FIRING_SCHEDULE.columns)}
-  FROM deliveries d JOIN schedules s ON s.partition = d.partition AND s.id = d.schedule_id
+  FROM deliveries d LEFT JOIN schedules s ON s.partition = d.partition AND s.id = d.schedule_id
   WHERE d.partition = ? AND d.id = ?`;
 
 function columnsOf(alias: string, columns: readonly string[]): string {
@@ -55,6 +55,13 @@ const DUE_OF_CUSTOMER = dueBy('deliveries_due_of_partition', `partition = ? AND 
 function dueBy(index: string, condition: string): string {
   return `SELECT ${DUE_COLUMNS} FROM deliveries INDEXED BY ${index}
     WHERE ${condition} AND (due_at, id) > (?, ?) AND due_at <= ? ORDER BY due_at, id LIMIT ?`;
+}
+
+interface PayloadProfileRow {
+  readonly timeout: string | null;
+  readonly headers: Uint8Array | null;
+  readonly responseExcerpt: number | null;
+  readonly standardWebhooks: number;
 }
 
 export class FiringReads {
@@ -147,22 +154,23 @@ export class FiringReads {
         const values = this.#queries.values(FIND_WITH_SCHEDULE, partition, id);
         const delivery = values === undefined ? null : DELIVERY.at(values, 0);
         const schedule = values === undefined ? null : FIRING_SCHEDULE.at(values, DELIVERY.columns.length);
-        if (delivery === null || schedule === null) return null;
-        const { destination } = schedule;
+        if (delivery === null || (schedule === null && delivery.scheduleId !== null)) return null;
+        const destination = schedule?.destination;
         const { endpointId } = delivery.target;
         return {
           delivery,
           schedule,
-          profile: destination.kind === 'inline' ? null : profiles.of(partition, destination.endpointId),
+          profile: destination?.kind === 'profile' ? profiles.of(partition, destination.endpointId) : null,
           endpointProfile: endpointId === null ? null : profiles.of(partition, endpointId),
           gate: gates.of(partition, cachedEndpointKey(delivery.target)),
-          sweep: sweeps?.of(partition, schedule.id) ?? null,
+          sweep: schedule === null ? null : (sweeps?.of(partition, schedule.id) ?? null),
         };
       });
     });
   }
 
   #scheduleOf({ partition, scheduleId }: Delivery): FiringSchedule | null {
+    if (scheduleId === null) return null;
     const row = this.#queries.get<Row>(FIND_FIRING_SCHEDULE, partition, scheduleId);
     return row === undefined ? null : FIRING_SCHEDULE.from(row);
   }
@@ -207,17 +215,21 @@ export class FiringReads {
 
   #payload({ partition, scheduleId, payloadBytes, payloadVersion, target }: Delivery): StoredPayload {
     const payload =
-      this.#sealed(PRESENT_PAYLOAD, partition, scheduleId, payloadVersion) ??
-      (payloadBytes === 0 ? null : this.#sealed(EARLIER_PAYLOAD, partition, scheduleId, payloadVersion));
+      scheduleId === null
+        ? null
+        : (this.#sealed(PRESENT_PAYLOAD, partition, scheduleId, payloadVersion) ??
+          (payloadBytes === 0 ? null : this.#sealed(EARLIER_PAYLOAD, partition, scheduleId, payloadVersion)));
     if (target.endpointId === null) return { payload, profile: null };
-    const profile = this.#queries.get<NonNullable<StoredPayload['profile']>>(
-      `SELECT timeout, sealed_headers AS headers, response_excerpt AS responseExcerpt FROM endpoint_profile_versions
-       WHERE partition = ? AND endpoint_id = ? AND version = ?`,
+    const profile = this.#queries.get<PayloadProfileRow>(
+      `SELECT timeout, sealed_headers AS headers, response_excerpt AS responseExcerpt,
+         standard_webhooks AS standardWebhooks
+       FROM endpoint_profile_versions WHERE partition = ? AND endpoint_id = ? AND version = ?`,
       partition,
       target.endpointId,
       target.endpointVersion,
     );
-    return { payload, profile: profile ?? null };
+    if (profile === undefined) return { payload, profile: null };
+    return { payload, profile: { ...profile, standardWebhooks: profile.standardWebhooks === 1 } };
   }
 
   /** Jumps along the index from node to node, so the claims of living nodes are not read. */
@@ -253,7 +265,8 @@ export class FiringReads {
     return rows.flatMap((row) => {
       const delivery = DELIVERY.from(row);
       const schedule = this.#scheduleOf(delivery);
-      return schedule !== null && isInFlight(delivery) ? [{ delivery, schedule }] : [];
+      const isWhole = schedule !== null || delivery.scheduleId === null;
+      return isWhole && isInFlight(delivery) ? [{ delivery, schedule }] : [];
     });
   }
 }

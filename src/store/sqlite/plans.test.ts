@@ -193,6 +193,7 @@ test('the control plane scans only the list of projects', () => {
     void reads.listKeys(PARTITION);
     void reads.findTenant('hash');
     void reads.listSecrets(PARTITION, START);
+    void reads.findStandardProfile(PARTITION);
     void reads.hasEndpointSecrets(PARTITION, START);
     void reads.listEndpointSecrets(PARTITION, ENDPOINT, START);
   });

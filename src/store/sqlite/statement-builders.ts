@@ -1,4 +1,4 @@
-import type { Described } from '#src/store/sql/hot-statements.ts';
+import type { ConditionSyntax, Described } from '#src/store/sql/hot-statements.ts';
 
 const LOCK = / FOR (NO KEY UPDATE|UPDATE|SHARE|KEY SHARE)$/;
 
@@ -17,6 +17,12 @@ export function indexedBy(index: string): string {
   return `INDEXED BY ${index}`;
 }
 
+export function tellsOf(notification: string, of: string): string {
+  return `${notification}.partition = ${of}.partition AND ${notification}.notification_of = ${of}.id`;
+}
+
+const OF_CONDITIONS: ConditionSyntax = { indexedBy, tellsOf };
+
 const AT_REVISION = 'partition = ? AND id = ? AND revision = ?';
 
 /** Makes the text of a statement that `hot-statements.ts` describes. */
@@ -31,7 +37,7 @@ export function textOf(statement: Described): string {
       if (also !== undefined) assignments.push(also);
       const conditions = [AT_REVISION];
       if (same !== undefined) conditions.push(`${same} IS ?`);
-      if (condition !== undefined) conditions.push(condition(table, indexedBy));
+      if (condition !== undefined) conditions.push(condition(table, OF_CONDITIONS));
       return `UPDATE ${table} SET ${assignments.join(', ')} WHERE ${conditions.join(' AND ')}`;
     }
     case 'remove': {
@@ -41,7 +47,7 @@ export function textOf(statement: Described): string {
     }
     case 'removeRevision': {
       const { condition } = statement;
-      const more = condition === undefined ? '' : ` AND ${condition(table, indexedBy)}`;
+      const more = condition === undefined ? '' : ` AND ${condition(table, OF_CONDITIONS)}`;
       return `DELETE FROM ${table} WHERE ${AT_REVISION}${more}`;
     }
     case 'check':

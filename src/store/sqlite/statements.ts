@@ -35,9 +35,17 @@ const OWN_STATEMENTS: Readonly<Record<OwnStatementName, string>> = {
       AND NOT EXISTS (SELECT 1 FROM nodes WHERE node = slots.owner)`,
   releaseSlot: 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?',
   slotHeld: 'SELECT 1 FROM slots WHERE slot = ? AND owner = ? AND epoch = ?',
-  profileUnused: `SELECT 1 FROM schedules INDEXED BY schedules_using_profile
-      WHERE partition = ? AND endpoint_id = ? AND endpoint_id IS NOT NULL
-        AND state IN ('active', 'paused') LIMIT 1`,
+  profileUnused: `SELECT 1 FROM (
+        SELECT ? AS partition, ? AS endpoint_id, ? AS notifies_from, ? AS notifies_until) AS o
+      WHERE EXISTS (SELECT 1 FROM schedules s INDEXED BY schedules_using_profile
+          WHERE s.partition = o.partition AND s.endpoint_id = o.endpoint_id AND s.endpoint_id IS NOT NULL
+            AND s.state IN ('active', 'paused'))
+        OR EXISTS (SELECT 1 FROM schedules s INDEXED BY schedules_notifying
+          WHERE s.partition = o.partition AND s.notify >= o.notifies_from AND s.notify < o.notifies_until
+            AND s.state IN ('active', 'paused'))
+        OR EXISTS (SELECT 1 FROM endpoint_profiles p INDEXED BY endpoint_profiles_notifying
+          WHERE p.partition = o.partition AND p.notify >= o.notifies_from AND p.notify < o.notifies_until
+            AND p.archived = 0 AND p.id <> o.endpoint_id)`,
   insertEarlierPayload: `INSERT INTO earlier_payloads
         (partition, schedule_id, version, since_id, last_id, check_at, sealed)
       SELECT p.partition, p.schedule_id, p.version, p.since_id, o.last_id, 0, p.sealed

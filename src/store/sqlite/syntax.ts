@@ -3,7 +3,7 @@ import type { EndpointId } from '#src/domain/id.ts';
 import type { Syntax } from '#src/store/sql/dialect.ts';
 import { joined, type Query, raw, sql } from '#src/store/sql/query.ts';
 import { NEWEST_FIRST } from '#src/store/sql/scans.ts';
-import { indexedBy } from './statement-builders.ts';
+import { indexedBy, tellsOf } from './statement-builders.ts';
 
 export const SYNTAX: Syntax = {
   indexedBy,
@@ -25,10 +25,11 @@ export const SYNTAX: Syntax = {
     condition: sql`${ofProfile('endpoint_id', endpointId)} status = ${status} AND id >= ${from} AND id < ${before}`,
     order: 'id DESC',
   }),
-  ofOriginal: (original, from, before) => ({
-    condition: sql`replay_of = ${original} AND id >= ${from} AND id < ${before}`,
+  ofOrigin: (column, origin, from, before) => ({
+    condition: sql`${raw(column)} = ${origin} AND id >= ${from} AND id < ${before}`,
     order: 'id DESC',
   }),
+  tellsOf,
   ofOutcome: (outcome, endpointId) => sql`${ofProfile('endpoint_id', endpointId)} outcome = ${outcome}`,
   // SQLite merges scans row by row, so none reads more than it must.
   merge: (scans, limit, order = NEWEST_FIRST) =>

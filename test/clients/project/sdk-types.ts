@@ -10,8 +10,23 @@ type Schemas = components['schemas'];
 /** Fails to compile unless each `From` fits its `To`, and both have the same fields. */
 type Fits<From, To> = [From, keyof From, keyof To] extends [To, keyof To, keyof From] ? true : never;
 
+/** The generated types of lists may be written to, and those of the SDK may not. */
+type Writable<T> = T extends readonly (infer Item)[]
+  ? Writable<Item>[]
+  : T extends object
+    ? { -readonly [K in keyof T]: Writable<T[K]> }
+    : T;
+
 type Requests = 'ScheduleCreate' | 'ScheduleUpdate' | 'ScheduleReschedule' | 'EndpointWrite';
-type Answers = 'Schedule' | 'Delivery' | 'Attempt' | 'Endpoint' | 'ErrorBody' | 'ScheduleList';
+type Answers =
+  | 'Schedule'
+  | 'Delivery'
+  | 'Attempt'
+  | 'Endpoint'
+  | 'ErrorBody'
+  | 'ScheduleList'
+  | 'Notification'
+  | 'Alert';
 
 interface SdkTypes extends Record<Requests | Answers, object> {
   readonly ScheduleCreate: sdk.ScheduleCreate;
@@ -24,9 +39,11 @@ interface SdkTypes extends Record<Requests | Answers, object> {
   readonly Endpoint: sdk.Endpoint;
   readonly ErrorBody: sdk.ErrorBody;
   readonly ScheduleList: sdk.ScheduleList;
+  readonly Notification: sdk.Notification;
+  readonly Alert: sdk.Alert;
 }
 
-export const requests: { readonly [Name in Requests]: Fits<SdkTypes[Name], Schemas[Name]> } = {
+export const requests: { readonly [Name in Requests]: Fits<Writable<SdkTypes[Name]>, Schemas[Name]> } = {
   ScheduleCreate: true,
   ScheduleUpdate: true,
   ScheduleReschedule: true,
@@ -39,6 +56,8 @@ export const answers: { readonly [Name in Answers]: Fits<Schemas[Name], SdkTypes
   Endpoint: true,
   ErrorBody: true,
   ScheduleList: true,
+  Notification: true,
+  Alert: true,
 };
 
 type QueryOf<Id extends keyof operations> = NonNullable<operations[Id]['parameters']['query']>;

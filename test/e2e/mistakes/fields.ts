@@ -6,6 +6,7 @@ import type { Mistakes } from './mistakes.ts';
 const OPERATOR = 'with SCHED_EGRESS_ALLOW and SCHED_EGRESS_ALLOW_HTTP.';
 const ABSOLUTE = 'endpoint must be an absolute https:// URL such as "https://example.com/hook".';
 const OTHER_MODE = 'A test key sees no live data, and a live key no test data.';
+const NOTIFY = '{"endpoint_id": "ep_…", "on": ["dead_letter", "expired"]}';
 const FORM_OF_ID = '26 lower-case letters and digits. Copy it unchanged.';
 
 export const FIELD_MISTAKES: readonly Mistakes[] = [
@@ -255,6 +256,25 @@ export const FIELD_MISTAKES: readonly Mistakes[] = [
       ],
     ],
   },
+  {
+    on: ONE_SHOT,
+    expected: '422 invalid_notify notify',
+    mistakes: [
+      [
+        { notify: UNKNOWN.endpoint },
+        `notify must be an object such as ${NOTIFY}, not "${UNKNOWN.endpoint}".`,
+        { notify: { on: [] } },
+      ],
+      [
+        { notify: { on: ['expired'] } },
+        'notify.endpoint_id is missing. Give the id of the endpoint profile that is told, or "on": [] to tell nobody.',
+      ],
+      [
+        { notify: { endpoint_id: UNKNOWN.endpoint, on: ['failed'] } },
+        'notify.on must be a list of succeeded, dead_letter and expired, and its member 1 is "failed".',
+      ],
+    ],
+  },
 ];
 
 export const PROFILE_MISTAKES: readonly Mistakes[] = [
@@ -309,6 +329,35 @@ export const PROFILE_MISTAKES: readonly Mistakes[] = [
         { rate_limit: { per_second: '5' } },
         'rate_limit.per_second must be a number of at least 0, such as 5, not the string "5". Write 5 without quotes.',
         { rate_limit: { per_second: 5 } },
+      ],
+    ],
+  },
+  {
+    on: PROFILE,
+    expected: '422 invalid_notify notify',
+    mistakes: [
+      [
+        { notify: { endpoint_id: UNKNOWN.endpoint } },
+        'notify.on is missing. Give a list of outcomes, such as ["dead_letter", "expired"].',
+      ],
+      [
+        { notify: { endpoint_id: UNKNOWN.endpoint, on: ['deadletter'] } },
+        'notify.on must be a list of succeeded, dead_letter and expired, and its member 1 is "deadletter". Write "dead_letter".',
+      ],
+      [
+        { notify: { endpoint_id: UNKNOWN.endpoint, on: ['expired', 'expired'] } },
+        'notify.on names expired twice. Give each outcome once.',
+      ],
+    ],
+  },
+  {
+    on: PROFILE,
+    expected: '400 invalid_request standard_webhooks',
+    mistakes: [
+      [
+        { standard_webhooks: 'yes' },
+        'standard_webhooks must be true or false, not "yes".',
+        { standard_webhooks: true },
       ],
     ],
   },

@@ -46,6 +46,11 @@ export class Nodes implements AsyncDisposable {
     this.#options = options;
   }
 
+  /** The settings of a command that works on the same store. */
+  get settings(): Readonly<Record<string, string>> {
+    return { SCHED_DATABASE_URL: this.#options.databaseUrl, SCHED_MASTER_KEY: this.#masterKey };
+  }
+
   get numbers(): readonly number[] {
     return Array.from({ length: this.#options.count }, (_, index) => index + 1);
   }
@@ -65,11 +70,7 @@ export class Nodes implements AsyncDisposable {
    * are known.
    */
   async start(number: number): Promise<Node> {
-    const env = {
-      SCHED_DATABASE_URL: this.#options.databaseUrl,
-      SCHED_MASTER_KEY: this.#masterKey,
-      SCHED_SHUTDOWN_GRACE: GRACE,
-    };
+    const env = { ...this.settings, SCHED_SHUTDOWN_GRACE: GRACE };
     const startNode = this.#options.isInThread?.(number) ? startInThread : startProcess;
     const process = await startNode(env);
     const node = { number, process, name: '' };

@@ -5,6 +5,7 @@ import { completionChecker } from './completion.ts';
 import { fairnessChecker } from './fairness.ts';
 import { lifecycleChecker } from './lifecycle.ts';
 import { namesChecker } from './names.ts';
+import { notificationsChecker } from './notifications.ts';
 import { payloadsChecker } from './payloads.ts';
 import { punctualityChecker } from './punctuality.ts';
 import { rateLimitsChecker } from './rate-limits.ts';
@@ -24,6 +25,7 @@ export const CHECKERS: readonly CheckerFactory[] = [
   payloadsChecker,
   namesChecker,
   triggersChecker,
+  notificationsChecker,
   settlingChecker,
   schedulesChecker,
   sweepsChecker,

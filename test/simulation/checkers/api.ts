@@ -24,7 +24,8 @@ export function apiChecker(simulation: SimulationView): Checker {
 
   const checkStored = (call: ApiCall): void => {
     const { rendered } = call;
-    if (rendered === null || rendered.of === 'plan' || call.replayed) return;
+    if (rendered === null || call.replayed) return;
+    if (rendered.of === 'plan' || rendered.of === 'list') return;
     const violation = (what: string) => new Violation(NAME, `${call.what} was acknowledged, ${what}`);
     if (rendered.of === 'profile') {
       const known = observer.profiles.get(rendered.profile.id);

@@ -28,8 +28,9 @@ export function attemptsChecker(simulation: SimulationView): Checker {
     if (deadline !== null && attempt.firedAt > deadline && !isPunctual)
       throw violation('began after the deadline');
 
-    const schedule = simulation.observer.schedules.get(after.scheduleId);
-    if (schedule === undefined) throw violation('belongs to no schedule');
+    if (after.notificationOf !== null) return;
+    const schedule = simulation.observer.scheduleOf(after);
+    if (schedule === null) throw violation('belongs to no schedule');
     const isHeld = schedule.state === 'paused' || schedule.state === 'canceled';
     // A pause or cancel does not apply to a replay or a trigger that was made after it.
     const isBeside = before.replayOf !== null || isTriggered(before);

@@ -51,6 +51,8 @@ interface GatedAttempt {
   /** The window that the attempt probes. It is not a probe of a window that opened later. */
   readonly probeOf: number | null;
   readonly policy: Policy;
+  /** Whether it may begin: its claim is stored, and the engine knows it. */
+  isClaimed: boolean;
 }
 
 const UNCHANGED = { changedMs: null, changedBy: undefined, learnedMs: 0 };
@@ -117,6 +119,20 @@ export function breakerChecker(simulation: SimulationView): Checker {
     return probeUntil !== null && now < probeUntil ? probeUntil : null;
   };
 
+  /**
+   * The end of a probe whose request cannot be sent is known here when it is written. Before, it may wait for the writes
+   * of others and for what its notification needs, and the engine may already send the next probe.
+   */
+  const endUnsentProbe = (key: string, now: number): void => {
+    const { openUntil } = modelOf(key);
+    if (openUntil === null) return;
+    for (const [token, { deliveryId, attemptNo, isClaimed, ...gated }] of attempts) {
+      const isProbe = gated.key === key && gated.probeOf === openUntil;
+      const isUnsent = isClaimed && observer.sentOf(deliveryId, attemptNo) === null;
+      if (isProbe && isUnsent) learn(token, 'nothing', now);
+    }
+  };
+
   const policyOf = (delivery: Delivery): Policy => {
     const { endpointId } = delivery.target;
     return endpointId === null ? DEFAULT : policyIn(observer.profiles.get(endpointId));
@@ -143,6 +159,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
       const key = gateKey(delivery);
       const policy = policyOf(delivery);
       const model = modelOf(key);
+      if (deferralEnd(model, policy, now) === model.probeUntil) endUnsentProbe(key, now);
       const until = deferralEnd(model, policy, now);
       if (until !== null && !model.isInexact) {
         const earlyMs = until - now;
@@ -151,10 +168,21 @@ export function breakerChecker(simulation: SimulationView): Checker {
       const isProbe = model.openUntil !== null;
       if (isProbe) model.probeUntil = now + policy.probeMs;
       const { deliveryId, attemptNo } = attempt;
-      attempts.set(attempt.id, { deliveryId, attemptNo, key, by, probeOf: model.openUntil, policy });
+      const isClaimed = false;
+      attempts.set(attempt.id, {
+        deliveryId,
+        attemptNo,
+        key,
+        by,
+        probeOf: model.openUntil,
+        policy,
+        isClaimed,
+      });
     },
     claimAnswered({ attempt }, answer) {
+      const gated = attempts.get(attempt.id);
       if (answer !== 'done') learn(attempt.id, 'nothing', time.now());
+      else if (gated !== undefined) gated.isClaimed = true;
     },
     /** An attempt counts when it ends. It may be settled a moment later, together with others. */
     requestEnded(sent) {

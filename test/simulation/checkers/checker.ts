@@ -8,6 +8,7 @@ import type { Schedule } from '#src/domain/schedule.ts';
 import type { ClaimWrite, EndWrite, LoadedDelivery, SettleWrite } from '#src/ports/store.ts';
 import type { ApiCall } from '../api-call.ts';
 import type { SentRequest } from '../network.ts';
+import type { RequestFacts } from '../request.ts';
 
 export class Violation extends Error {
   readonly checker: string;
@@ -65,8 +66,8 @@ export interface Checker {
   schedule?(before: Schedule | null, after: Schedule | null): void;
   profile?(before: EndpointProfile | null, after: EndpointProfile): void;
   gateSaved?(save: GateSave): void;
-  /** The cleaner begins to remove what retention does not keep. */
-  cleanerRound?(): void;
+  /** The cleaner begins to remove what retention does not keep at this time. */
+  cleanerRound?(trustedAt: Instant): void;
   /** All steps of one verb are done. `touched`: schedules that changed, or whose deliveries or payloads did. */
   verbEnded?(touched: ReadonlySet<ScheduleId>): void;
   /** The engine has read these deliveries and their schedules, at some time since `sinceMs`. */
@@ -85,7 +86,7 @@ export interface Checker {
   requestSent?(sent: SentRequest): void;
   requestEnded?(sent: SentRequest): void;
   /** A client sends a request, perhaps again. */
-  callSent?(call: Pick<ApiCall, 'what' | 'label' | 'triggers'>): void;
+  callSent?(call: RequestFacts): void;
   callAnswered?(call: ApiCall): void;
   instanceEnded?(instance: InstanceFacts, how: 'crash' | 'stop'): void;
   /**

@@ -23,7 +23,7 @@ export function completionChecker(simulation: SimulationView): Checker {
         if (delivery.status === 'claimed') throw new Violation(NAME, `${id} is claimed at the end`);
         const isDue = delivery.dueAt !== null && delivery.dueAt <= time.now() - 5_000;
         if (isWaitingStatus(delivery.status) && isDue) throw new Violation(NAME, `${id} was never sent`);
-        const state = observer.schedules.get(delivery.scheduleId)?.state;
+        const state = observer.scheduleOf(delivery)?.state;
         if (delivery.status === 'paused' && state !== 'paused') {
           throw new Violation(NAME, `${id} is paused, its schedule ${state}`);
         }

@@ -1,7 +1,7 @@
 /** A delivery follows its lifecycle and never goes back. A delivery that has ended does not change. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
-import { TERMINAL } from '#test/simulation/observer.ts';
+import { isFirstClaimOfNotification, TERMINAL } from '#test/simulation/observer.ts';
 import { type Checker, type DeliveryChange, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
 
@@ -34,7 +34,8 @@ export function lifecycleChecker(simulation: SimulationView): Checker {
     deferRequested(delivery) {
       const before = simulation.observer.deliveries.get(delivery.id);
       // The store refuses a delivery that was changed since it was read.
-      if (before?.revision === delivery.revision - 1) checkUnchanged(before, delivery);
+      if (before?.revision !== delivery.revision - 1) return;
+      checkUnchanged(before, delivery, isUnclaimedNotification(before) ? OF_VERSION : NONE);
     },
   };
 }
@@ -59,7 +60,9 @@ function checkTransition(before: Delivery | null, after: Delivery): void {
     if (after.revision !== before.revision + 1) {
       throw new Violation(NAME, `${id} went from revision ${before.revision} to ${after.revision}`);
     }
-    if (before.status === 'claimed' || status === 'claimed') checkUnchanged(before, after);
+    if (before.status === 'claimed' || status === 'claimed') {
+      checkUnchanged(before, after, isFirstClaimOfNotification(before, after) ? OF_VERSION : NONE);
+    }
     const attempts = after.attemptCount - before.attemptCount;
     if (attempts !== (status === 'claimed' ? 1 : 0)) {
       throw new Violation(NAME, `${id} became ${status} and counts ${attempts} more attempts`);
@@ -86,11 +89,22 @@ const CUSTOMER_FIELDS = [
   'deadline',
   'retryPolicy',
   'target',
+  'notify',
+  'notificationOf',
 ] as const;
 
-function checkUnchanged(before: Delivery, after: Delivery): void {
+/** Each decision about it is made with the present version of its profile. Only the claim stores that. */
+function isUnclaimedNotification({ notificationOf, replayOf, attemptCount }: Delivery): boolean {
+  return notificationOf !== null && replayOf === null && attemptCount === 0;
+}
+
+/** The fields in which the first claim of a notification takes the present version of its profile. */
+const OF_VERSION: ReadonlySet<string> = new Set(['target', 'retryPolicy']);
+const NONE: ReadonlySet<string> = new Set();
+
+function checkUnchanged(before: Delivery, after: Delivery, except = NONE): void {
   for (const field of CUSTOMER_FIELDS) {
-    if (isDeepStrictEqual(before[field], after[field])) continue;
+    if (except.has(field) || isDeepStrictEqual(before[field], after[field])) continue;
     throw new Violation(NAME, `${after.id} had its ${field} changed by being sent`);
   }
 }

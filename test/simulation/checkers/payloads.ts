@@ -1,13 +1,14 @@
 /**
  * Every request carries exactly the headers and the body that its delivery was made with, whatever has changed since
- * then. A PUT is acknowledged only when the schedule sends what it asked for. Each version of a payload is stored
+ * then. The headers of Standard Webhooks are among them only if the profile wanted them, and they verify. A PUT is acknowledged only when the schedule sends what it asked for. Each version of a payload is stored
  * while a delivery names it, and is removed soon after the last of them.
  */
+import { createHmac } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { ApiCall } from '../api-call.ts';
-import { callOf } from '../contents.ts';
+import { type Content, callOf } from '../contents.ts';
 import type { SentRequest } from '../network.ts';
 import { type Checker, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
@@ -42,6 +43,13 @@ export function payloadsChecker(simulation: SimulationView): Checker {
     );
   };
 
+  /** What a notification tells is judged by the notifications checker. */
+  const contentOf = ({ deliveryId, body }: SentRequest): Content => {
+    const isNotification = (observer.deliveries.get(deliveryId)?.notificationOf ?? null) !== null;
+    if (!isNotification) return payloads.contentOf(deliveryId);
+    return { headers: [], body: body && Buffer.from(body).toString() };
+  };
+
   return {
     ...stored,
     name: NAME,
@@ -52,12 +60,16 @@ export function payloadsChecker(simulation: SimulationView): Checker {
     requestSent(sent) {
       const violation = (what: string) =>
         new Violation(NAME, `${sent.deliveryId} attempt ${sent.attemptNo} ${what}`);
-      const { body, headers } = payloads.contentOf(sent.deliveryId);
+      const { body, headers } = contentOf(sent);
       const madeWith = JSON.stringify(payloads.of(sent.deliveryId));
       const isItsBody =
         body === null || sent.body === null ? body === sent.body : Buffer.from(body).equals(sent.body);
       if (!isItsBody) throw violation(`carried another body than that of ${madeWith}`);
-      const expected = expectedHeaders(payloads.profileHeadersOf(sent.deliveryId), headers, body);
+      const customers = expectedHeaders(payloads.profileHeadersOf(sent.deliveryId), headers, body);
+      const { partition } = observer.deliveries.get(sent.deliveryId) ?? {};
+      const secret = partition && simulation.secrets.get(partition);
+      const standard = payloads.isStandard(sent.deliveryId) ? standardHeaders(sent, secret ?? '') : [];
+      const expected = new Map([...customers, ...standard]);
       if (!isDeepStrictEqual(customerHeadersOf(sent), expected)) {
         throw violation(`carried ${shown(customerHeadersOf(sent))}, not ${shown(expected)} of ${madeWith}`);
       }
@@ -93,6 +105,18 @@ function expectedHeaders(
   );
   if (isJson(body) && !merged.has('content-type')) merged.set('content-type', 'application/json');
   return merged;
+}
+
+/** They replace those of the customer. */
+function standardHeaders({ deliveryId, headers, body }: SentRequest, secret: string): Sent {
+  const timestamp = headers.get('sched-timestamp') ?? '';
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const hmac = createHmac('sha256', key).update(`${deliveryId}.${timestamp}.`);
+  return new Map([
+    ['webhook-id', deliveryId],
+    ['webhook-timestamp', timestamp],
+    ['webhook-signature', `v1,${hmac.update(body ?? '').digest('base64')}`],
+  ]);
 }
 
 function isJson(body: string | null): boolean {

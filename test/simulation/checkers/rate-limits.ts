@@ -28,6 +28,11 @@ interface Pace {
   savedFreeAt: number;
 }
 
+interface StepTerms {
+  readonly perSecond: number;
+  readonly limiter: string;
+}
+
 export function rateLimitsChecker(simulation: SimulationView): Checker {
   const { observer } = simulation;
   const buckets = new Map<string, Bucket>();
@@ -59,8 +64,13 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
     };
   };
 
-  const takeStep = (key: string, perSecond: number, id: string, now: number): (() => void) => {
-    const limit = `${key} ${perSecond}`;
+  const takeStep = (
+    key: string,
+    { perSecond, limiter }: StepTerms,
+    id: string,
+    now: number,
+  ): (() => void) => {
+    const limit = `${key} ${limiter}`;
     const pace = paces.get(limit) ?? { gate: key, freeAt: 0, savedFreeAt: 0 };
     if (now < pace.freeAt - 1) {
       throw new Violation('rate', `${id} comes ${pace.freeAt - now} ms too early for ${key}`);
@@ -110,14 +120,14 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
       const now = by.now();
       if (unaccounted.delete(delivery.id) || isOfOldTerms(delivery, by)) return;
       const key = gateKey(delivery);
-      const { perSecond, budget } = simulation.limits.of(delivery, by);
+      const { perSecond, limiter, budget } = simulation.limits.of(delivery, by);
       const { rate, burst } = budget;
       const takeBack: (() => void)[] = [];
       claimsInFlight.set(attempt.id, { key, takeBack });
       // The delivery reserved its token together with its step, so the token was counted before.
       const isEarlier = perSecond !== null && observer.deliveries.get(delivery.id)?.reserved === true;
       if (attempt.attemptNo > 1 && !isEarlier) takeBack.push(takeToken(key, rate, burst, delivery.id, now));
-      if (perSecond !== null) takeBack.push(takeStep(key, perSecond, delivery.id, now));
+      if (perSecond !== null) takeBack.push(takeStep(key, { perSecond, limiter }, delivery.id, now));
     },
     claimAnswered({ attempt }, answer) {
       const taken = claimsInFlight.get(attempt.id)?.takeBack ?? [];

@@ -23,8 +23,18 @@ interface Pace {
 
 interface Gate {
   budget: Bucket | null;
-  /** The rate limits, by the number that they allow per second. */
+  /** The rate limits, by the number that they allow per second. That of notifications has a name. */
   readonly rateLimiters: Record<string, Pace>;
+  /**
+   * The rate limits as they were when the clock was set back. A write that fails takes back its step, and then they hold
+   * again until the clock has caught up.
+   */
+  readonly beforeSetBack: Record<string, Pace>;
+}
+
+interface StepTerms {
+  readonly perSecond: number;
+  readonly limiter: string;
 }
 
 interface Reservation {
@@ -33,7 +43,7 @@ interface Reservation {
   /** When the reservation was decided. */
   readonly now: number;
   readonly rate: number | null;
-  readonly perSecond: number | null;
+  readonly step: StepTerms | null;
 }
 
 export function reservationsChecker(simulation: SimulationView): Checker {
@@ -43,7 +53,7 @@ export function reservationsChecker(simulation: SimulationView): Checker {
   let made: Reservation[] = [];
 
   const gateOf = (key: string): Gate => {
-    const gate = gates.get(key) ?? { budget: null, rateLimiters: {} };
+    const gate = gates.get(key) ?? { budget: null, rateLimiters: {}, beforeSetBack: {} };
     gates.set(key, gate);
     return gate;
   };
@@ -57,10 +67,11 @@ export function reservationsChecker(simulation: SimulationView): Checker {
   };
 
   /** A step counts from the moment when it is taken. If a token is still to come, it counts from then. */
-  const takeStep = (gate: Gate, perSecond: number, debtMs: number, now: number): void => {
-    const pace = gate.rateLimiters[perSecond];
-    const freeAt = pace === undefined ? now : pace.freeAt - Math.max(pace.at - now, 0);
-    gate.rateLimiters[perSecond] = { freeAt: Math.max(freeAt, now + debtMs) + 1_000 / perSecond, at: now };
+  const takeStep = (gate: Gate, { perSecond, limiter }: StepTerms, debtMs: number, now: number): void => {
+    const pace = gate.rateLimiters[limiter];
+    const freeAt = pace === undefined ? now : freeAtOf(pace, now);
+    if (pace !== undefined && pace.at > now) gate.beforeSetBack[limiter] = pace;
+    gate.rateLimiters[limiter] = { freeAt: Math.max(freeAt, now + debtMs) + 1_000 / perSecond, at: now };
   };
 
   /** Takes from the gate what letting a delivery through, or reserving for it, costs. */
@@ -70,21 +81,24 @@ export function reservationsChecker(simulation: SimulationView): Checker {
     if (before === undefined) return null;
     const key = gateKey(delivery);
     if (before.reserved && now <= (before.dueAt ?? 0) + LAPSE_MS) return null;
-    const { perSecond, budget: terms } = simulation.limits.of(delivery, by);
+    const { perSecond, limiter, budget: terms } = simulation.limits.of(delivery, by);
+    const step = perSecond === null ? null : { perSecond, limiter };
     const needsToken = before.attemptCount > 0;
     if (needsToken) takeToken(gateOf(key), terms, now);
     const debt = needsToken ? Math.max(-(gateOf(key).budget?.tokens ?? 0), 0) : 0;
     const debtMs = debt === 0 ? 0 : (debt * 1_000) / terms.rate;
-    if (perSecond !== null) takeStep(gateOf(key), perSecond, debtMs, now);
-    return { key, delivery, now, rate: needsToken ? terms.rate : null, perSecond };
+    if (step !== null) takeStep(gateOf(key), step, debtMs, now);
+    return { key, delivery, now, rate: needsToken ? terms.rate : null, step };
   };
 
-  const check = ({ key, delivery, now, rate, perSecond }: Reservation): void => {
-    const { budget, rateLimiters } = gateOf(key);
+  const check = ({ key, delivery, now, rate, step }: Reservation): void => {
+    const { budget, rateLimiters, beforeSetBack } = gateOf(key);
     const debt = rate === null ? 0 : Math.max(-(budget?.tokens ?? 0), 0);
     const tokenAt = debt === 0 ? now : now + (debt * 1_000) / (rate ?? 1);
-    const stepAt = perSecond === null ? now : (rateLimiters[perSecond]?.freeAt ?? now) - 1_000 / perSecond;
-    const latest = Math.ceil(Math.max(tokenAt, stepAt)) + 1;
+    const stepAt = step === null ? now : (rateLimiters[step.limiter]?.freeAt ?? now) - 1_000 / step.perSecond;
+    const again = step === null ? undefined : beforeSetBack[step.limiter];
+    const againAt = again === undefined || again.at <= now ? now : freeAtOf(again, now);
+    const latest = Math.ceil(Math.max(tokenAt, stepAt, againAt)) + 1;
     if ((delivery.dueAt ?? 0) > latest) {
       const inMs = (delivery.dueAt ?? 0) - now;
       throw new Violation(NAME, `${delivery.id} waits ${inMs} ms for ${key}, not ${latest - now}`);
@@ -113,7 +127,7 @@ export function reservationsChecker(simulation: SimulationView): Checker {
       for (const [key, state] of saved) {
         if (!isAmong(key)) continue;
         const { budget, rateLimiters } = JSON.parse(state) as Gate;
-        gates.set(key, { budget, rateLimiters });
+        gates.set(key, { budget, rateLimiters, beforeSetBack: {} });
       }
     },
     step() {
@@ -122,4 +136,9 @@ export function reservationsChecker(simulation: SimulationView): Checker {
       for (const reservation of reservations) check(reservation);
     },
   };
+}
+
+/** A limiter that was used at a later time by the clock waits as long as it did then. */
+function freeAtOf({ freeAt, at }: Pace, now: number): number {
+  return freeAt - Math.max(at - now, 0);
 }

@@ -19,8 +19,8 @@ export function schedulesChecker(simulation: SimulationView): Checker {
 
   /** Replays and triggered deliveries are beside the recurrence. */
   const isOccurrence = (delivery: Delivery): boolean => {
-    const { id, replayOf, scheduleId } = delivery;
-    const isPending = observer.schedules.get(scheduleId)?.pendingId === id;
+    const { id, replayOf } = delivery;
+    const isPending = observer.scheduleOf(delivery)?.pendingId === id;
     return replayOf === null && (isPending || !isTriggered(delivery));
   };
 
@@ -106,7 +106,7 @@ export function schedulesChecker(simulation: SimulationView): Checker {
     },
     delivery({ before, after }) {
       if (after === null || after.replayOf !== null) return;
-      if (after.occurrence === null) return;
+      if (after.occurrence === null || after.scheduleId === null) return;
       if (before !== null && before.occurrence === after.occurrence) return;
       const known = occurrences.get(after.scheduleId) ?? new Map<number, string>();
       const other = known.get(after.occurrence);

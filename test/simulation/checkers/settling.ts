@@ -55,7 +55,7 @@ export function settlingChecker(simulation: SimulationView): Checker {
   };
 
   const checkNextStatus = (before: Delivery, after: Delivery, attempt: Attempt): void => {
-    const schedule = observer.schedules.get(after.scheduleId);
+    const schedule = observer.scheduleOf(after);
     const finishedAt = attempt.finishedAt ?? 0;
     const { maxAttempts, base, factor, max } = before.retryPolicy;
     const retryAt = finishedAt + Math.floor(Math.min(ms(max), ms(base) * factor ** attempt.attemptNo));
@@ -82,8 +82,8 @@ export function settlingChecker(simulation: SimulationView): Checker {
     const violation = (what: string) => new Violation(NAME, `${after.id} ended ${after.status} ${what}`);
     const { deadline, attemptCount, scheduledFor } = before;
     const endedAt = after.finalizedAt ?? 0;
-    const schedule = observer.schedules.get(after.scheduleId);
-    const profile = before.target.endpointId && observer.profiles.get(before.target.endpointId);
+    const schedule = observer.scheduleOf(after);
+    const profile = observer.profileOf(before);
     if (after.status === 'dead_letter') {
       const isExhausted = attemptCount >= before.retryPolicy.maxAttempts;
       const hasNoBudget = attemptCount > 0 && profile !== null && profile?.retryBudget?.rate === 0;

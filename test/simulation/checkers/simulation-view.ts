@@ -3,6 +3,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { DurableRows } from '#test/simulation/durable-rows.ts';
 import type { LimitsModel } from '#test/simulation/limits-model.ts';
+import type { NotifyModel } from '#test/simulation/notify-model.ts';
 import type { Observer } from '#test/simulation/observer.ts';
 import type { PayloadModel } from '#test/simulation/payload-model.ts';
 import type { VirtualTime } from '#test/simulation/virtual-time.ts';
@@ -13,8 +14,10 @@ export interface SimulationView {
   readonly observer: Observer;
   /** What each delivery is made with. */
   readonly payloads: PayloadModel;
+  /** Who is notified of the end of each delivery. */
+  readonly notifies: NotifyModel;
   readonly limits: LimitsModel;
-  readonly rows: Pick<DurableRows, 'payloadVersions' | 'names'>;
+  readonly rows: Pick<DurableRows, 'payloadVersions' | 'names' | 'response'>;
   /** Processes that have not ended. */
   readonly instances: readonly InstanceFacts[];
   findInstance(node: string | undefined): InstanceFacts | null;

@@ -17,9 +17,9 @@ export function triggersChecker({ observer }: SimulationView): Checker {
   /** The schedules as they were before the verb that is being observed. */
   const before = new Map<ScheduleId, Schedule>();
   /** Triggered deliveries that the verb added or claimed. */
-  let touched: Delivery[] = [];
+  let touched: Triggered[] = [];
 
-  const checkAdded = (delivery: Delivery): void => {
+  const checkAdded = (delivery: Triggered): void => {
     const { id, scheduleId, idempotencyKey } = delivery;
     const violation = (what: string) => new Violation(NAME, `${id} was triggered ${what}`);
     const count = (made.get(scheduleId) ?? 0) + 1;
@@ -70,7 +70,11 @@ export function triggersChecker({ observer }: SimulationView): Checker {
   };
 }
 
-/** A delivery of no occurrence. */
-export function isTriggered({ occurrence, replayOf }: Delivery): boolean {
-  return occurrence === null && replayOf === null;
+interface Triggered extends Delivery {
+  readonly scheduleId: ScheduleId;
+}
+
+/** A delivery of a schedule, but of no occurrence. */
+export function isTriggered(delivery: Delivery): delivery is Triggered {
+  return delivery.occurrence === null && delivery.replayOf === null && delivery.scheduleId !== null;
 }

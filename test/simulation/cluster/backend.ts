@@ -123,6 +123,7 @@ export class Backend {
         if (outcome !== 'kept') this.#dependencies.trace(`${node.node} ${outcome}`);
         return outcome;
       },
+      answering: (ms) => faults.answering(ms),
       atStore: (ms, act) => void time.after(ms, 'work', node.storeCalls, act),
       atNode: (ms, act) => void time.after(ms, 'work', node.scope, act),
       carryOut: (verb, given, run) => this.#carryOut(node, verb, given, run),

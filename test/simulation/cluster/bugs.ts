@@ -65,12 +65,12 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots are given back while batches are in flight': {
     caughtBy: ['ownership'],
-    firstSeed: 4,
+    firstSeed: 16,
     patch: patched(BatchesInFlight.prototype, 'ended', DO_NOTHING),
   },
   'dead nodes are removed even after they renewed their lease': {
     caughtBy: ['ownership'],
-    firstSeed: 8,
+    firstSeed: 2,
     seeds: 40,
     store: overriding<SharedStore>((store) => ({
       async removeDeadNode({ node }) {
@@ -93,36 +93,51 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'gates are kept when their slot is lost': {
     caughtBy: ['breaker', 'budget', 'rate', 'reservations'],
-    firstSeed: 17,
     seeds: 40,
     patch: patched(Gates.prototype, 'forgetSlots', () => ({ value: () => {} })),
   },
   'gates are not saved before their slot is given back': {
     caughtBy: ['breaker'],
-    firstSeed: 28,
     seeds: 40,
     patch: patched(Gates.prototype, 'saveSlots', DO_NOTHING),
   },
   'an attempt updates the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
-    firstSeed: 138,
+    firstSeed: 9,
     seeds: 160,
     patch: patched(OwnedSlots.prototype, 'isOwnedSince', () => ({ value: () => true })),
   },
   'other nodes get no hints about due deliveries': {
     caughtBy: ['punctuality'],
-    firstSeed: 2,
+    firstSeed: 3,
     peers: (peers) => ({ ...peers, due: () => {} }),
   },
   'slots that were gained are not scanned': {
     caughtBy: ['punctuality'],
-    firstSeed: 2,
     patch: patched(ScanScheduler.prototype, 'restart', () => ({ value: () => {} })),
   },
   'claims of dead nodes are never found': {
     caughtBy: ['punctuality'],
     firstSeed: 6,
     store: overriding<SharedStore>(() => ({ listLostClaims: async () => [] })),
+  },
+  'a claim of a dead node is closed without its notification': {
+    caughtBy: ['notifications'],
+    firstSeed: 2,
+    store: overriding<SharedStore>((store) => {
+      const lost = new Set<string>();
+      return {
+        async listLostClaims(livingNodes, limit) {
+          const claims = await store.listLostClaims(livingNodes, limit);
+          for (const { delivery } of claims) lost.add(delivery.claim.attemptId);
+          return claims;
+        },
+        settle: (writes) =>
+          store.settle(
+            writes.map((write) => (lost.has(write.attempt.id) ? { ...write, notification: null } : write)),
+          ),
+      };
+    }),
   },
   'a node forgets its own claim whose answer was lost': {
     caughtBy: ['punctuality'],
@@ -139,7 +154,6 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a node that stops hands nothing over': {
     caughtBy: ['shares'],
-    firstSeed: 4,
     patch: patched(Membership.prototype, 'handOver', DO_NOTHING),
   },
   'slots are never given back': {

@@ -33,6 +33,11 @@ export class LinkFaults {
     return ways;
   }
 
+  /** A call that was held up on its way disturbs the node for longer than planned. */
+  answering(backMs: number): void {
+    if (backMs > SLOW_MS) this.#onDisturbed(backMs);
+  }
+
   #latency(): number {
     const prng = this.#prng;
     if (this.isCut) return prng.int(CUT_OFF_FAILS_WITHIN_MS / 2);

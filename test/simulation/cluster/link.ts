@@ -13,6 +13,8 @@ import type { BatchOutcome } from '../writer.ts';
 export interface LinkControl {
   latencies(): readonly [there: number, back: number];
   outcome(): BatchOutcome;
+  /** The answer leaves the store now. The call may have been on its way for longer than planned. */
+  answering(backMs: number): void;
   /** Runs at the store, even when the node has ended. */
   atStore(ms: number, act: () => Promise<void>): void;
   /** Runs at the node, if it has not ended. */
@@ -117,6 +119,7 @@ export class Link {
       const outcome = this.#control.outcome();
       const answers: (() => void)[] = [];
       for (const call of calls) answers.push(await this.#answer(call, outcome));
+      this.#control.answering(back);
       this.#control.atNode(back, () => {
         this.#pending -= calls.length;
         for (const answer of answers) answer();

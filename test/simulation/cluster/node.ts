@@ -2,6 +2,7 @@
  * One process of a node. It runs the real engine, commands and reference clock. It shares its store with
  * other nodes and reaches it over its own link. It may crash, stop or be paused.
  */
+import { composeNotification } from '#src/api/notification-body.ts';
 import { type Commands, KeyedMutex } from '#src/commands/command.ts';
 import { Idempotency } from '#src/commands/idempotency.ts';
 import { IdMint } from '#src/domain/id.ts';
@@ -85,6 +86,7 @@ export class ClusterNode implements InstanceFacts {
         insight: dependencies.insight,
         egress: dependencies.egress(this),
         vault,
+        composeNotification,
         clock,
         timers,
         ids,

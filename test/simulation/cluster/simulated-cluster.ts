@@ -23,6 +23,7 @@ import { DurableRows } from '../durable-rows.ts';
 import { PendingWrites, watchInstance } from '../instance-watch.ts';
 import { LimitsModel } from '../limits-model.ts';
 import { Network, type SentRequest } from '../network.ts';
+import { NotifyModel } from '../notify-model.ts';
 import { isWaitingStatus, Observer, shortId } from '../observer.ts';
 import { PayloadModel } from '../payload-model.ts';
 import { START, seededRandom, type Template, vaultOf } from '../template.ts';
@@ -63,6 +64,7 @@ export class SimulatedCluster implements ClusterSimulationView {
   readonly trace = new Trace(this.time, TRACE_LINES);
   readonly observer: Observer;
   readonly payloads: PayloadModel;
+  readonly notifies: NotifyModel;
   readonly limits: LimitsModel;
   readonly rows: DurableRows;
   readonly #covered: readonly Iterable<readonly [string, number]>[];
@@ -110,11 +112,13 @@ export class SimulatedCluster implements ClusterSimulationView {
     this.#vault = vaultOf(seededRandom(this.#prngs.ids));
     this.observer = new Observer(this.rows, template.partitions, this.#runner.checkers);
     this.payloads = new PayloadModel(this.#contents, this.observer);
+    this.notifies = new NotifyModel(this.time, this.#contents, this.observer);
     this.limits = new LimitsModel(this.time, this.observer);
     this.#backend = this.#createBackend(stream(15));
     const coverages = [coverageOf(this), clusterCoverageOf(this)];
     this.#covered = coverages.map(({ covered }) => covered);
-    this.#runner.checkers.push(this.payloads, this.limits, ...coverages.flatMap(({ checkers }) => checkers));
+    this.#runner.checkers.push(this.payloads, this.notifies, this.limits);
+    this.#runner.checkers.push(...coverages.flatMap(({ checkers }) => checkers));
     this.#runner.checkers.push(...CLUSTER_CHECKERS.map((make) => make(this)));
     this.#network = new Network(this.time, stream(16), {
       sent: (sent) => this.#sent(sent),

@@ -6,6 +6,7 @@ import { attemptsChecker } from '../../checkers/attempts.ts';
 import { breakerChecker } from '../../checkers/breaker.ts';
 import { lifecycleChecker } from '../../checkers/lifecycle.ts';
 import { namesChecker } from '../../checkers/names.ts';
+import { notificationsChecker } from '../../checkers/notifications.ts';
 import { payloadsChecker } from '../../checkers/payloads.ts';
 import { reservationsChecker } from '../../checkers/reservations.ts';
 import { schedulesChecker } from '../../checkers/schedules.ts';
@@ -28,6 +29,7 @@ export const CLUSTER_CHECKERS: readonly ClusterCheckerFactory[] = [
   payloadsChecker,
   namesChecker,
   triggersChecker,
+  notificationsChecker,
   settlingChecker,
   schedulesChecker,
   sweepsChecker,

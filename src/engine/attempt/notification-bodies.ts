@@ -1,0 +1,78 @@
+/**
+ * Composes the bodies of notifications. Nothing of them is stored: they quote the delivery that ended, its attempts and
+ * its schedule, which retention keeps until the notification has ended.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { NOTIFIED_ATTEMPTS_MAX } from '#src/domain/notification.ts';
+import type { Mode, Partition } from '#src/domain/project.ts';
+import { RecentCache } from '#src/domain/recent-cache.ts';
+import { responseContext } from '#src/domain/sealing-contexts.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { NotifiedResponse } from '#src/ports/notifications.ts';
+
+const MODES_MAX = 1_000;
+
+type Dependencies = Pick<EngineDependencies, 'store' | 'vault' | 'log' | 'composeNotification'>;
+
+export class NotificationBodies {
+  readonly #dependencies: Dependencies;
+  /** The mode of a partition never changes. */
+  readonly #modes = new RecentCache<Partition, Mode>(MODES_MAX);
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Returns the bodies of those that are notifications and can be composed. Rejects while the store is away. */
+  async of(deliveries: readonly Delivery[]): Promise<ReadonlyMap<DeliveryId, Uint8Array>> {
+    const bodies = new Map<DeliveryId, Uint8Array>();
+    await Promise.all(
+      deliveries.map(async (delivery) => {
+        const body = delivery.notificationOf === null ? null : await this.#compose(delivery);
+        if (body !== null) bodies.set(delivery.id, Buffer.from(body));
+      }),
+    );
+    return bodies;
+  }
+
+  async #compose(notification: Delivery): Promise<string | null> {
+    const { store, composeNotification } = this.#dependencies;
+    const { partition, notificationOf } = notification;
+    const mode = await this.#modeOf(partition);
+    const delivery = notificationOf === null ? null : await store.findDelivery(partition, notificationOf);
+    if (mode === null || delivery === null) return null;
+    const { id, scheduleId, attemptCount } = delivery;
+    const before = Math.max(attemptCount - NOTIFIED_ATTEMPTS_MAX, 0);
+    const [view, attempts, response] = await Promise.all([
+      scheduleId === null ? null : store.findSchedule(partition, scheduleId),
+      store.listAttempts(partition, id, before, NOTIFIED_ATTEMPTS_MAX),
+      this.#responseOf(delivery),
+    ]);
+    if (view === null) return null;
+    return composeNotification({ notification, mode, delivery, schedule: view.schedule, attempts, response });
+  }
+
+  async #modeOf(partition: Partition): Promise<Mode | null> {
+    const known = this.#modes.get(partition);
+    if (known !== undefined) return known;
+    const mode = await this.#dependencies.store.findMode(partition);
+    if (mode !== null) this.#modes.set(partition, mode);
+    return mode;
+  }
+
+  /** What is kept of the last answer. An answer that cannot be decrypted is left out. */
+  async #responseOf({ partition, id, attemptCount }: Delivery): Promise<NotifiedResponse | null> {
+    const { store, vault, log } = this.#dependencies;
+    const kept = await store.findResponse(partition, id, attemptCount);
+    if (kept === null) return null;
+    const { statusCode, isTruncated, sealed } = kept;
+    try {
+      const bytes = vault.open(responseContext(partition, id, attemptCount), sealed);
+      return { statusCode, isTruncated, bytes };
+    } catch (error) {
+      log.error({ delivery: id, error: String(error) }, 'a kept answer could not be decrypted');
+      return null;
+    }
+  }
+}
