@@ -81,6 +81,10 @@ const GROUPS: readonly Group[] = [
         about: 'Show and change signing secrets',
         load: async () => (await import('./service/secret-commands.ts')).secretCommands,
       },
+      alert: {
+        about: 'Manage alerts: channels, conditions and incidents',
+        load: async () => (await import('./service/alert-commands.ts')).alertCommands,
+      },
       user: {
         about: 'Invite, list and remove users of the dashboard',
         load: async () => (await import('./service/user-commands.ts')).userCommands,

@@ -16,6 +16,11 @@ const USAGE_CODES: ReadonlySet<ControlCode> = new Set([
   'invalid_project_name',
   'invalid_overlap',
   'too_many_projects',
+  'invalid_channel_name',
+  'invalid_channel_url',
+  'invalid_threshold',
+  'invalid_window',
+  'invalid_channels',
 ]);
 
 /** Streams that a command writes to. */

@@ -211,6 +211,7 @@ test.concurrent('lists are filtered by profile, name, destination and replayed d
   expect(await json('schedules', 'list', '--search', 'nowhere')).toEqual([]);
   expect(await json('deliveries', 'list', '--endpoint', 'filtered')).toMatchObject([{ schedule_id: id }]);
   expect(await json('deliveries', 'list', '--replay-of', 'dlv_0')).toEqual([]);
+  expect(await json('deliveries', 'list', '--notification-of', 'dlv_0')).toEqual([]);
   expect((await sched(['deliveries', 'list', '--endpoint', 'nobody'])).code).toBe(3);
 });
 
@@ -338,6 +339,13 @@ describe.concurrent('a failed command has an exit code and one line that says wh
       {},
       1,
       /422 invalid_cron \(timezone, --tz\): timezone "Europe\/Berln" is not an IANA time zone\. Did you mean "Europe\/Berlin"\? \[req_\w+\]\n$/,
+    ],
+    [
+      'refused, with the wrong --notify-on',
+      ['schedules', 'create', '--endpoint', 'https://e.com', '--delay', '1h', '--notify-on', 'failed'],
+      {},
+      1,
+      /422 invalid_notify \(notify, --notify-on\): notify\.on must be a list of .+ its member 1 is "failed"\. \[req_\w+\]\n$/,
     ],
     [
       'refused, with the flags for the missing field',

@@ -71,6 +71,7 @@ describe('bash', () => {
       ['staging', 'production'],
     ],
     [['sched', 'context', 'use', 'st'], ['staging']],
+    [['sched', 'schedules', 'create', '--notify-on', 'd'], ['dead_letter']],
     [['sched', 'schedules', 'create', '--body', 'package-lo'], []],
   ])('%j', async (words, wanted) => {
     expect(await offered(...words)).toEqual(wanted);

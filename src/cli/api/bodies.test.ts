@@ -19,6 +19,8 @@ test('each flag sets its field', async () => {
       retryFactor: '1.5',
       retryMax: '1m',
       rateLimit: '0.5',
+      notify: 'ep_1',
+      notifyOn: 'dead_letter, expired',
     }),
   ).toEqual({
     endpoint: 'https://example.com/',
@@ -33,6 +35,18 @@ test('each flag sets its field', async () => {
     metadata: { team: 'billing', query: 'a=b' },
     retry_policy: { max_attempts: 3, base: '1s', factor: 1.5, max: '1m' },
     rate_limit: { per_second: 0.5 },
+    notify: { endpoint_id: 'ep_1', on: ['dead_letter', 'expired'] },
+  });
+});
+
+test('none of the outcomes tells nobody, and --data may have the other part', async () => {
+  expect(await updateBody({ notifyOn: 'none' })).toEqual({ notify: { on: [] } });
+  const data = '{"notify":{"endpoint_id":"ep_1","on":["expired"]}}';
+  expect(await endpointBody({ data, notifyOn: 'succeeded' })).toEqual({
+    notify: { endpoint_id: 'ep_1', on: ['succeeded'] },
+  });
+  expect(await createBody({ data: '{"notify":null}', notify: 'ep_2' })).toEqual({
+    notify: { endpoint_id: 'ep_2' },
   });
 });
 
@@ -84,6 +98,13 @@ test('a flag sets only its member of a field that is an object', async () => {
 
 test('the last of two headers whose names differ only in case counts', async () => {
   expect(await createBody({ header: ['X-A: 1', 'x-a: 2'] })).toEqual({ headers: { 'x-a': '2' } });
+});
+
+test('an endpoint profile begins and ends to be signed for Standard Webhooks', async () => {
+  expect(await endpointBody({ standardWebhooks: 'true' })).toEqual({ standard_webhooks: true });
+  expect(await endpointBody({ standardWebhooks: 'false', data: '{"standard_webhooks":true}' })).toEqual({
+    standard_webhooks: false,
+  });
 });
 
 test('an endpoint profile takes a url, a retry budget and a breaker policy', async () => {

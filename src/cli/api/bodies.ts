@@ -44,6 +44,7 @@ const GROUPS: ReadonlySet<string> = new Set([
   'retry_policy',
   'retry_budget',
   'breaker_policy',
+  'notify',
 ]);
 const ENDPOINT_PROFILE_FIELDS = {
   ...NAME_FIELD,
@@ -52,6 +53,7 @@ const ENDPOINT_PROFILE_FIELDS = {
   timeout: 'timeout',
 } as const;
 const ENDPOINT_PROFILE_NUMBERS = { responseExcerpt: 'response_excerpt' } as const;
+const ENDPOINT_PROFILE_BOOLEANS = { standardWebhooks: 'standard_webhooks' } as const;
 /** Members of the fields that are objects, by option name. */
 const RETRY_NUMBERS = { maxAttempts: 'max_attempts', retryFactor: 'factor' } as const;
 const RETRY_DURATIONS = { retryBase: 'base', retryMax: 'max' } as const;
@@ -63,6 +65,8 @@ const BREAKER_DURATIONS = {
   breakerMaxOpen: 'max_open',
   breakerProbeTimeout: 'probe_timeout',
 } as const;
+
+const NOTIFY_FIELDS = { notify: 'endpoint_id', notifyOn: 'on' } as const;
 
 export function createBody(options: Options): Promise<ScheduleCreate> {
   return wholeSchedule(options);
@@ -85,6 +89,7 @@ async function wholeSchedule<T extends object>(options: Options): Promise<T> {
     ...metadataField(options),
     ...retryField(options),
     ...rateField(options),
+    ...notifyField(options),
   });
 }
 
@@ -93,6 +98,7 @@ export async function updateBody(options: Options): Promise<ScheduleUpdate> {
     ...plainFields(options, { ...NAME_FIELD, ...DELIVERY_FIELDS }),
     ...metadataField(options),
     ...retryField(options),
+    ...notifyField(options),
   });
 }
 
@@ -104,12 +110,14 @@ export async function endpointBody(options: Options): Promise<EndpointCreate> {
   return mergeIntoData(options, {
     ...plainFields(options, ENDPOINT_PROFILE_FIELDS),
     ...numberFields(options, ENDPOINT_PROFILE_NUMBERS),
+    ...booleanFields(options, ENDPOINT_PROFILE_BOOLEANS),
     ...headersField(options),
     ...metadataField(options),
     ...retryField(options),
     ...rateField(options),
     ...groupField(options, 'retry_budget', BUDGET_NUMBERS, {}),
     ...groupField(options, 'breaker_policy', BREAKER_NUMBERS, BREAKER_DURATIONS),
+    ...notifyField(options),
   });
 }
 
@@ -207,6 +215,21 @@ function rateField(options: Options): Body {
   return groupField(options, 'rate_limit', RATE_NUMBERS, {});
 }
 
+/** Reads outcomes that are separated by commas. `none` is an empty list, which tells nobody. */
+function notifyField(options: Options): Body {
+  const endpoint = textOf(options, 'notify');
+  const outcomes = textOf(options, 'notifyOn');
+  if (endpoint === undefined && outcomes === undefined) return {};
+  return {
+    notify: {
+      ...(endpoint !== undefined && { endpoint_id: endpoint }),
+      ...(outcomes !== undefined && {
+        on: outcomes === 'none' ? [] : outcomes.split(',').map((outcome) => outcome.trim()),
+      }),
+    },
+  };
+}
+
 /** Combines several flags into one field. */
 function groupField(
   options: Options,
@@ -227,6 +250,12 @@ function numberFields(options: Options, fields: Readonly<Record<string, string>>
   return body;
 }
 
+/** The option has only these two values. */
+function booleanFields(options: Options, fields: Readonly<Record<string, string>>): Body {
+  const texts = Object.entries(plainFields(options, fields));
+  return Object.fromEntries(texts.map(([field, text]) => [field, text === 'true']));
+}
+
 function numberOf(text: string, option: string): number {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isFinite(number)) return number;
@@ -243,8 +272,10 @@ const OTHER_FIELDS = {
   createdBefore: 'created_before',
   schedule: 'schedule_id',
   replayOf: 'replay_of',
+  notificationOf: 'notification_of',
   search: 'q',
-  responseExcerpt: 'response_excerpt',
+  ...ENDPOINT_PROFILE_NUMBERS,
+  ...ENDPOINT_PROFILE_BOOLEANS,
   header: 'headers',
   body: 'body',
   metadata: 'metadata',
@@ -255,6 +286,7 @@ const OPTIONS_OF_FIELDS: readonly (readonly [field: string, option: string])[] =
   ...[CREATE_FIELDS, ENDPOINT_PROFILE_FIELDS, OTHER_FIELDS].flatMap((fields) => pathsOf('', fields)),
   ...pathsOf('retry_policy.', { ...RETRY_NUMBERS, ...RETRY_DURATIONS }),
   ...pathsOf('rate_limit.', RATE_NUMBERS),
+  ...pathsOf('notify.', NOTIFY_FIELDS),
   ...pathsOf('retry_budget.', BUDGET_NUMBERS),
   ...pathsOf('breaker_policy.', { ...BREAKER_NUMBERS, ...BREAKER_DURATIONS }),
 ];

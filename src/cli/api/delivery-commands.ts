@@ -107,6 +107,7 @@ function listCommand(deliveries: Command, dependencies: CliDependencies): void {
       .option('--schedule <schedule>', 'only deliveries of this schedule: id or name')
       .option('--endpoint <profile>', 'only deliveries of this endpoint profile: id or name')
       .option('--replay-of <id>', 'only replays of this delivery')
+      .option('--notification-of <id>', 'only notifications of how this delivery ended')
       .option('--created-after <instant>', 'only deliveries created after this instant (RFC 3339)')
       .option('--created-before <instant>', 'only deliveries created before this instant (RFC 3339)'),
   ).addHelpText(
@@ -134,6 +135,7 @@ async function deliveryFilters({ sched, options }: ServiceCall) {
     schedule_id: await givenScheduleId(sched, textOf(options, 'schedule')),
     endpoint_id: await givenProfileId(sched, textOf(options, 'endpoint')),
     replay_of: textOf(options, 'replayOf'),
+    notification_of: textOf(options, 'notificationOf'),
     created_after: textOf(options, 'createdAfter'),
     created_before: textOf(options, 'createdBefore'),
   };

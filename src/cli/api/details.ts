@@ -1,5 +1,5 @@
 /** Formats one object of the API as a list of fields. */
-import type { Delivery, Endpoint, RetryPolicy, Schedule } from '#sdk/index.ts';
+import type { Delivery, Endpoint, Notify, RetryPolicy, Schedule } from '#sdk/index.ts';
 import { type Cell, fields } from '#src/cli/terminal/output.ts';
 import type { Screen } from '#src/cli/terminal/screen.ts';
 import { instantText, lastText, metadataText, relativeText, statusCell, timingText } from './columns.ts';
@@ -25,6 +25,7 @@ export function scheduleText(schedule: Schedule, screen: Screen, now: number): s
       ...optionalPair('Idempotency key', schedule.idempotency_key),
       ['Retries', retryText(retry_policy)],
       ...optionalPair('Rate limit', rateText(schedule.rate_limit)),
+      ...optionalPair('Notifies', notifyText(schedule.notify)),
       ...optionalPair('Metadata', metadataText(schedule.metadata)),
       ['Created', instantWithDistance(schedule.created_at, now)],
     ],
@@ -48,6 +49,8 @@ export function deliveryText(delivery: Delivery, screen: Screen, now: number): s
       ['Last response', lastText(delivery)],
       ['Idempotency key', delivery.idempotency_key],
       ...optionalPair('Replay of', delivery.replay_of),
+      ...optionalPair('Notification of', delivery.notification_of),
+      ...optionalPair('Notifies', notifyText(delivery.notify)),
       ...optionalPair('Endpoint profile', endpointProfileText(delivery)),
       ['Created', instantWithDistance(delivery.created_at, now)],
       ...optionalPair('Ended', instantWithDistance(delivery.finalized_at, now)),
@@ -69,6 +72,7 @@ export function endpointText(endpoint: Endpoint, screen: Screen, now: number): s
       ...optionalPair('Headers', endpoint.header_keys.join(', ')),
       ...optionalPair('Timeout', endpoint.timeout),
       ...optionalPair('Keeps of answers', excerptText(endpoint.response_excerpt)),
+      ...optionalPair('Standard Webhooks', endpoint.standard_webhooks ? 'yes' : null),
       ['Retries', retryText(endpoint.retry_policy)],
       ...optionalPair('Retry budget', budget && `${budget.rate} per second, burst ${budget.burst}`),
       ...optionalPair('Rate limit', rateText(endpoint.rate_limit)),
@@ -77,6 +81,7 @@ export function endpointText(endpoint: Endpoint, screen: Screen, now: number): s
         breaker &&
           `opens after ${breaker.threshold} failures, for ${breaker.base_open} to ${breaker.max_open}; probe timeout ${breaker.probe_timeout}`,
       ),
+      ...optionalPair('Notifies', notifyText(endpoint.notify)),
       ...optionalPair('Metadata', metadataText(endpoint.metadata)),
       ['Created', instantWithDistance(endpoint.created_at, now)],
       ['Updated', instantWithDistance(endpoint.updated_at, now)],
@@ -115,6 +120,12 @@ function destinationText({ method, url }: Partial<Delivery>): string | null {
 function occurrenceText({ triggered, occurrence, scheduled_for }: Delivery): string | null {
   if (triggered) return 'none: it was triggered';
   return occurrence === scheduled_for ? null : occurrence && instantText(occurrence);
+}
+
+/** A service of an earlier version does not say it. */
+function notifyText(notify: Notify | null | undefined): string | null {
+  if (notify === null || notify === undefined) return null;
+  return notify.on.length === 0 ? 'nobody' : `${notify.endpoint_id} of ${notify.on.join(', ')}`;
 }
 
 function excerptText(bytes: number | null | undefined): string | null {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Endpoint } from '#sdk/index.ts';
+import type { Endpoint, EndpointCreate } from '#sdk/index.ts';
 import type { CliDependencies } from '#src/cli/command.ts';
 import { addChoice, addRepeatable, isSet } from '#src/cli/options.ts';
 import type { Answer, Json } from '#src/cli/terminal/output.ts';
@@ -8,10 +8,17 @@ import { endpointBody, requireChange } from './bodies.ts';
 import { ENDPOINT_COLUMNS } from './columns.ts';
 import { endpointText } from './details.ts';
 import { addListOptions, listAnswer } from './lists.ts';
-import { addProfileArgument, profileIdOf } from './named.ts';
+import { addProfileArgument, profileIdOf, withProfileIds } from './named.ts';
 import { planAnswer, putAnswer } from './put-answer.ts';
 import { type ServiceCall, withService } from './service-command.ts';
-import { addDryRun, addRequestKey, addRetryOptions, isDryRun, requestKeyOf } from './write-options.ts';
+import {
+  addDryRun,
+  addNotifyOptions,
+  addRequestKey,
+  addRetryOptions,
+  isDryRun,
+  requestKeyOf,
+} from './write-options.ts';
 
 export function endpointCommands(endpoints: Command, dependencies: CliDependencies): void {
   const create = endpoints
@@ -26,10 +33,7 @@ Examples:
   sched endpoints create --data @profile.json`,
     );
   withService(addRequestKey(addBodyOptions(addName(create))), dependencies, async (call) =>
-    endpointAnswer(
-      call,
-      await call.sched.endpoints.create(await endpointBody(call.options), requestKeyOf(call.options)),
-    ),
+    endpointAnswer(call, await call.sched.endpoints.create(await bodyOf(call), requestKeyOf(call.options))),
   );
 
   putCommand(endpoints, dependencies);
@@ -57,7 +61,7 @@ Examples:
     'Change an endpoint profile; fields that are not given stay as they are',
   );
   withService(addRequestKey(addBodyOptions(addName(update))), dependencies, async (call) => {
-    const change = requireChange(await endpointBody(call.options), call.options);
+    const change = requireChange(await bodyOf(call), call.options);
     const id = await profileIdOf(call.sched, call.argument);
     return endpointAnswer(call, await call.sched.endpoints.update(id, change, requestKeyOf(call.options)));
   });
@@ -89,11 +93,15 @@ Examples:
   addDryRun(addBodyOptions(command));
   withService(command, dependencies, async (call) => {
     const { argument: name, options } = call;
-    const body = await endpointBody(options);
+    const body = await bodyOf(call);
     const written = await call.sched.endpoints.put(name, body, { dryRun: isDryRun(options) });
     if (written.object === 'plan') return planAnswer(name, written);
     return putAnswer(name, written.putResult, await endpointAnswer(call, written));
   });
+}
+
+async function bodyOf({ sched, options }: ServiceCall): Promise<EndpointCreate> {
+  return endpointBody(await withProfileIds(sched, options));
 }
 
 function addName(command: Command): Command {
@@ -108,6 +116,12 @@ function addBodyOptions(command: Command): Command {
     '--header <line>',
     'header "Name: value"; the given headers replace all existing ones',
   );
+  addChoice(
+    command,
+    '--standard-webhooks <true|false>',
+    'sign requests for Standard Webhooks too; default false',
+    ['true', 'false'],
+  );
   addRetryOptions(command.option('--timeout <duration>', 'timeout of one attempt; default 30s'))
     .option('--response-excerpt <bytes>', 'keep this much of an answer that is not 2xx; at most 16384')
     .option('--retry-budget-rate <number>', 'retry budget: retries per second to this endpoint')
@@ -120,6 +134,7 @@ function addBodyOptions(command: Command): Command {
       '--breaker-probe-timeout <duration>',
       'how long other deliveries wait for a probe; give all four or none',
     );
+  addNotifyOptions(command);
   addRepeatable(command, '--metadata <key=value>', 'label; the given labels replace all existing ones');
   command.option('--data <json>', 'whole request as JSON: TEXT, @file or -; other flags set its fields');
   return command;

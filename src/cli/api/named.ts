@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import type { Sched } from '#sdk/index.ts';
+import { type Options, textOf } from '#src/cli/options.ts';
 import { isName } from '#src/domain/name.ts';
 
 const SCHEDULE_PREFIX = 'sch_';
@@ -38,6 +39,13 @@ function isId(text: string, prefix: string): boolean {
 /** The id for a filter that may not be given. */
 export async function givenProfileId(sched: Sched, text: string | undefined): Promise<string | undefined> {
   return text === undefined ? undefined : profileIdOf(sched, text);
+}
+
+/** The options of a command that writes, in which each name of a profile is replaced by its id. */
+export async function withProfileIds(sched: Sched, options: Options): Promise<Options> {
+  const endpointId = await givenProfileId(sched, textOf(options, 'endpointId'));
+  const notify = await givenProfileId(sched, textOf(options, 'notify'));
+  return { ...options, endpointId, notify };
 }
 
 export async function givenScheduleId(sched: Sched, text: string | undefined): Promise<string | undefined> {

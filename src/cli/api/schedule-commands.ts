@@ -8,11 +8,11 @@ import { readMetadata, requireChange, rescheduleBody, updateBody } from './bodie
 import { deliveryColumns, scheduleColumns } from './columns.ts';
 import { deliveryAnswer } from './delivery-answer.ts';
 import { addListOptions, listAnswer } from './lists.ts';
-import { addScheduleArgument, givenProfileId, scheduleIdOf } from './named.ts';
+import { addScheduleArgument, givenProfileId, scheduleIdOf, withProfileIds } from './named.ts';
 import { scheduleAnswer } from './schedule-answer.ts';
 import { addTimingOptions, createCommand, putCommand } from './schedule-write-commands.ts';
 import { type ServiceCall, withService } from './service-command.ts';
-import { addRequestKey, addRetryOptions, requestKeyOf } from './write-options.ts';
+import { addNotifyOptions, addRequestKey, addRetryOptions, requestKeyOf } from './write-options.ts';
 
 export function scheduleCommands(schedules: Command, dependencies: CliDependencies): void {
   createCommand(schedules, dependencies);
@@ -112,19 +112,23 @@ function updateCommand(schedules: Command, dependencies: CliDependencies): void 
     .option('--endpoint <url>', 'URL to send the request to');
   addChoice(command, '--method <method>', 'HTTP method', METHODS);
   addRetryOptions(command.option('--ttl <duration>', 'start no attempt later than this after the fire time'));
+  addNotifyOptions(command);
   addRepeatable(command, '--metadata <key=value>', 'label; the given labels replace all existing ones');
   command.option('--data <json>', 'whole change as JSON: TEXT, @file or -; null clears a field').addHelpText(
     'after',
     `
 A retry policy is replaced as a whole: parts that are not given get their
-default values.
+default values. --notify and --notify-on replace both parts.
 
 Examples:
   sched schedules update sch_… --endpoint https://example.com/new
   sched schedules update sch_… --data '{"ttl":null}'`,
   );
   withService(addRequestKey(command), dependencies, async (call) => {
-    const change = requireChange(await updateBody(call.options), call.options);
+    const change = requireChange(
+      await updateBody(await withProfileIds(call.sched, call.options)),
+      call.options,
+    );
     const id = await scheduleIdOf(call.sched, call.argument);
     return scheduleAnswer(call, await call.sched.schedules.update(id, change, requestKeyOf(call.options)));
   });

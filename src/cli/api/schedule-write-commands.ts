@@ -1,14 +1,21 @@
 /** The commands that take a whole schedule: `create`, and `put` for a schedule with a name. */
 import type { Command } from 'commander';
 import type { CliDependencies } from '#src/cli/command.ts';
-import { addChoice, addRepeatable, type Options, textOf } from '#src/cli/options.ts';
+import { addChoice, addRepeatable } from '#src/cli/options.ts';
 import { METHODS } from '#src/domain/destination.ts';
 import { createBody, putBody } from './bodies.ts';
-import { givenProfileId } from './named.ts';
+import { withProfileIds } from './named.ts';
 import { planAnswer, putAnswer } from './put-answer.ts';
 import { scheduleAnswer } from './schedule-answer.ts';
-import { type ServiceCall, withService } from './service-command.ts';
-import { addDryRun, addRequestKey, addRetryOptions, isDryRun, requestKeyOf } from './write-options.ts';
+import { withService } from './service-command.ts';
+import {
+  addDryRun,
+  addNotifyOptions,
+  addRequestKey,
+  addRetryOptions,
+  isDryRun,
+  requestKeyOf,
+} from './write-options.ts';
 
 export function createCommand(schedules: Command, dependencies: CliDependencies): void {
   const command = schedules
@@ -30,7 +37,7 @@ Examples:
   addRequestOptions(command, addTimingOptions);
   addRequestKey(command);
   withService(command, dependencies, async (call) => {
-    const body = await createBody(await withProfileId(call));
+    const body = await createBody(await withProfileIds(call.sched, call.options));
     const schedule = await call.sched.schedules.create(body, requestKeyOf(call.options));
     return scheduleAnswer(call, schedule, 'with runs', body.local_fire_at ?? null);
   });
@@ -55,17 +62,12 @@ Examples:
   addRequestOptions(addDryRun(command), addFixedTimingOptions);
   withService(command, dependencies, async (call) => {
     const { argument: name, options } = call;
-    const body = await putBody(await withProfileId(call));
+    const body = await putBody(await withProfileIds(call.sched, options));
     const written = await call.sched.schedules.put(name, body, { dryRun: isDryRun(options) });
     if (written.object === 'plan') return planAnswer(name, written);
     const answer = await scheduleAnswer(call, written, 'with runs', body.local_fire_at ?? null);
     return putAnswer(name, written.putResult, answer);
   });
-}
-
-/** The profile of `--endpoint-id` may be given by its name. */
-async function withProfileId({ sched, options }: ServiceCall): Promise<Options> {
-  return { ...options, endpointId: await givenProfileId(sched, textOf(options, 'endpointId')) };
 }
 
 /** The options of every command that takes a whole schedule. */
@@ -88,6 +90,7 @@ function addRequestOptions(command: Command, addTiming: (command: Command) => vo
     .option('--jitter <duration>', 'move each run by up to this much, earlier or later')
     .option('--idempotency-key <key>', 'Idempotency-Key that the receiver gets');
   addRetryOptions(command).option('--rate-limit <number>', 'maximum deliveries per second to this endpoint');
+  addNotifyOptions(command);
   addRepeatable(command, '--metadata <key=value>', 'label');
   command.option('--data <json>', 'whole request as JSON: TEXT, @file or -; other flags set its fields');
 }

@@ -63,6 +63,7 @@ test.each([
   ['url', { endpoint: 'x' }, ' (url, --endpoint)'],
   ['idempotency_key', { idempotencyKey: 'x' }, ' (--idempotency-key)'],
   ['retry_policy', { maxAttempts: '1', retryBase: '1s' }, ' (retry_policy, --max-attempts, --retry-base)'],
+  ['notify', { notify: 'ep_1', notifyOn: 'failed' }, ' (notify, --notify, --notify-on)'],
   ['delay', {}, ' (delay)'],
   ['unknown(.*', { delay: '1d' }, ' (unknown(.*)'],
 ])('an error about %s with %j names it as%s', (param, options, named) => {

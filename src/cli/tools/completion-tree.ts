@@ -1,6 +1,7 @@
 /** The command tree as completion needs it: for each command, the words that can follow. It is derived from commander. */
 import type { Command, Option } from 'commander';
 import { cutTo } from '#src/cli/terminal/width.ts';
+import { NOTIFIED_OUTCOMES } from '#src/domain/notify.ts';
 
 /** The possible values of a word: a fixed set, files, text or `@file`, or names of contexts. Empty means any text. */
 export type Values = readonly string[] | 'files' | 'at_files' | 'contexts';
@@ -24,10 +25,11 @@ export interface CompletionNode {
 
 const ABOUT_CHARACTERS_MAX = 60;
 /** The possible values, by the placeholder in the help. */
-const NAMED_VALUES: ReadonlyMap<string, Values> = new Map([
+const NAMED_VALUES: ReadonlyMap<string, Values> = new Map<string, Values>([
   ['file', 'files'],
   ['path', 'files'],
   ['context', 'contexts'],
+  ['outcomes', [...NOTIFIED_OUTCOMES, 'none']],
 ]);
 
 export function nodesOf(program: Command): readonly CompletionNode[] {
