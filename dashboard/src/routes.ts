@@ -4,10 +4,12 @@
  */
 import type { FunctionComponent } from 'preact';
 import type { RoleName } from '../../src/control/http/contract.ts';
+import { AlertsPage } from './pages/alerts.tsx';
 import { DeliveriesPage } from './pages/deliveries.tsx';
 import { DeliveryPage } from './pages/delivery.tsx';
 import { EndpointPage } from './pages/endpoint.tsx';
 import { EndpointsPage } from './pages/endpoints.tsx';
+import { IncidentPage } from './pages/incident.tsx';
 import { NewEndpointPage } from './pages/new-endpoint.tsx';
 import { NewSchedulePage } from './pages/new-schedule.tsx';
 import { OverviewPage } from './pages/overview.tsx';
@@ -45,6 +47,8 @@ export const ROUTES: readonly PageRoute[] = [
   { pattern: `${PROJECT}/endpoints/new`, component: NewEndpointPage },
   { pattern: `${PROJECT}/endpoints/:id`, component: EndpointPage },
   { pattern: `${PROJECT}/upcoming`, component: UpcomingPage },
+  { pattern: `${PROJECT}/alerts`, component: AlertsPage },
+  { pattern: `${PROJECT}/alerts/:id`, component: IncidentPage },
   { pattern: `${PROJECT}/replays`, component: ReplaysPage },
   { pattern: `${PROJECT}/replays/:id`, component: ReplayPage },
   { pattern: `${PROJECT}/settings/keys`, component: KeysPage },

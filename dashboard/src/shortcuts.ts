@@ -11,6 +11,7 @@ export const SHORTCUTS = [
   { keys: 'g d', page: 'deliveries', label: 'Deliveries' },
   { keys: 'g e', page: 'endpoints', label: 'Endpoints' },
   { keys: 'g u', page: 'upcoming', label: 'Upcoming' },
+  { keys: 'g a', page: 'alerts', label: 'Alerts' },
 ] as const;
 
 /** The longest time between `g` and the letter. */

@@ -13,7 +13,14 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import { Person } from './person.ts';
-import { createSampleData, PROJECT, replayDeadLetters, type SampleData } from './sample-data.ts';
+import {
+  createAlerts,
+  createSampleData,
+  PROJECT,
+  replayDeadLetters,
+  type SampleData,
+  type Texts,
+} from './sample-data.ts';
 import { useService } from './service.ts';
 import { everyDialog, everyPage, load, SIGNED_OUT_PAGES, type VisitedPage, visit } from './visited-pages.ts';
 
@@ -46,7 +53,7 @@ let dialogs: readonly VisitedPage[] = [];
 
 beforeAll(async () => {
   const admin = await Person.invited(service.browser(), service.invitation(), NAME);
-  made = await createSampleData(service.api, service.receiver(), {
+  const texts: Texts = {
     labels: {
       [SCRIPT]: SCRIPT,
       long: 'x'.repeat(16_000),
@@ -59,9 +66,11 @@ beforeAll(async () => {
     name: `n${'.long-name'.repeat(25)}`,
     // It has no place to break.
     profileName: 'p'.repeat(255),
-  });
+    channelName: `${SCRIPT.slice(0, 60)}${'c'.repeat(40)}`,
+  };
+  made = await createSampleData(service.api, service.receiver(), texts);
   const replay = await replayDeadLetters(admin, service.sched().url);
-  pages = everyPage(made, replay);
+  pages = everyPage(made, replay, await createAlerts(admin, service.receiver(), texts));
   dialogs = everyDialog(made);
   await admin.leave();
 });

@@ -12,7 +12,8 @@ import { useService } from './service.ts';
 import { PROFILE, SCHEDULE } from './visited-pages.ts';
 
 const URL_OF_RECEIVER = 'https://shop.example/hook';
-const service = useService();
+/** No signing secret is whsec_ and base64. */
+const service = useService({ SCHED_BOOTSTRAP_SIGNING_SECRET: 'a free text of the operator' });
 let person: Person;
 
 interface Refused {
@@ -138,6 +139,12 @@ describe.skipIf(IS_POSTGRES)('an error of the service is shown once, at its fiel
     await person.press('Save');
     const rate_limit = { per_second: -1 };
     await expectAtField(field('Rate limit'), await messageOf('/v1/endpoints', { ...body, rate_limit }));
+
+    await person.fill('Rate limit', '');
+    const standard = field('Sign for Standard Webhooks too');
+    await standard.check();
+    await person.press('Save');
+    await expectAtField(standard, await messageOf('/v1/endpoints', { ...body, standard_webhooks: true }));
   });
 
   test('a project', async () => {

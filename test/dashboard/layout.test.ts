@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { created } from '#test/e2e/expectations.ts';
 import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import { Person } from './person.ts';
-import { createSampleData, PROJECT, replayDeadLetters } from './sample-data.ts';
+import { createAlerts, createSampleData, PROJECT, replayDeadLetters } from './sample-data.ts';
 import { useService } from './service.ts';
 import { everyPage, type VisitedPage, visit } from './visited-pages.ts';
 
@@ -58,7 +58,8 @@ describe.skipIf(IS_POSTGRES)('at every width', () => {
   beforeAll(async () => {
     person = await Person.invited(service.browser(), service.invitation(), 'ada@example.com');
     const made = await createSampleData(service.api, service.receiver());
-    pages = everyPage(made, await replayDeadLetters(person, service.sched().url));
+    const replay = await replayDeadLetters(person, service.sched().url);
+    pages = everyPage(made, replay, await createAlerts(person, service.receiver()));
   });
 
   test(

@@ -7,7 +7,7 @@ import { beforeAll, expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dashboard/dist');
-const SCRIPT_BYTES_MAX = 66 * 1_024;
+const SCRIPT_BYTES_MAX = 72 * 1_024;
 const STYLE_BYTES_MAX = 12 * 1_024;
 const REFERENCE_SCRIPT_BYTES_MAX = 8 * 1_024;
 const REFERENCE_STYLE_BYTES_MAX = 6 * 1_024;

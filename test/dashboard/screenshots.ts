@@ -11,7 +11,7 @@ import { startSched, temporaryDirectory } from '#test/process/sched-process.ts';
 import { answer, delayed } from '#test/receiver/behaviours.ts';
 import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { Person } from './person.ts';
-import { createSampleData, PROJECT, replayDeadLetters } from './sample-data.ts';
+import { createAlerts, createSampleData, PROJECT, replayDeadLetters } from './sample-data.ts';
 import { writeSampleHistory } from './sample-history.ts';
 import { buildPage, invitationOf, SETTINGS } from './start.ts';
 import {
@@ -58,8 +58,13 @@ const admin = await Person.invited(browser, `${sched.url}${invitation.pathname}$
 await makeMany(api, receiver);
 const made = await createSampleData(api, receiver);
 const replay = await replayDeadLetters(admin, sched.url);
+const incident = await createAlerts(admin, receiver);
 await admin.leave();
-const pages = [...everyPage(made, replay), ...(await longTexts(api, receiver)), ...everyDialog(made)];
+const pages = [
+  ...everyPage(made, replay, incident),
+  ...(await longTexts(api, receiver)),
+  ...everyDialog(made),
+];
 for (const [viewport, options] of VIEWPORTS) await shootAll(browser, viewport, options);
 await closeChromium();
 

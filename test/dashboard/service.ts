@@ -23,9 +23,9 @@ export interface RestartableService extends Service {
 }
 
 /** Call it at the top of a test file. */
-export function useService(): Service {
+export function useService(env: Readonly<Record<string, string>> = {}): Service {
   return serviceOf(async () => {
-    const sched = await startCheapest({ env: SETTINGS });
+    const sched = await startCheapest({ env: { ...SETTINGS, ...env } });
     return { first: sched, sched: () => sched };
   });
 }

@@ -20,6 +20,7 @@ export interface VisitedPage {
 export const SCHEDULE = /^Schedule( |$)/;
 export const DELIVERY = /^Delivery( |$)/;
 export const PROFILE = /^Endpoint profile( |$)/;
+export const INCIDENT = /^Incident( |$)/;
 
 const NO_SUCH_PAGE: VisitedPage = {
   name: 'no such page',
@@ -34,8 +35,8 @@ export const SIGNED_OUT_PAGES: readonly VisitedPage[] = [
   { name: 'invitation without a token', path: 'invite', title: 'Welcome to Sched', shows: 'Sign in' },
 ];
 
-/** `replay` is the id of a bulk replay. */
-export function everyPage(made: SampleData, replay: string): readonly VisitedPage[] {
+/** `replay` is the id of a bulk replay, `incident` that of an open incident. */
+export function everyPage(made: SampleData, replay: string, incident: string): readonly VisitedPage[] {
   const { schedules, deliveries, endpoint } = made;
   const page = (name: string, path: string, title: string | RegExp, shows: string | RegExp): VisitedPage => ({
     name,
@@ -87,11 +88,15 @@ export function everyPage(made: SampleData, replay: string): readonly VisitedPag
     delivery('sending', deliveries.sending, 'Attempts'),
     delivery('waiting for a breaker', deliveries.waiting, 'Next attempt'),
     delivery('triggered', deliveries.triggered, 'Triggered'),
+    delivery('notification', deliveries.notification, 'Notification of'),
     page('endpoints', `${PROJECT}/endpoints`, 'Endpoints', 'Close breaker…'),
     page('endpoint', `${PROJECT}/endpoints/${endpoint}`, PROFILE, 'Close breaker…'),
     page('new endpoint', `${PROJECT}/endpoints/new`, 'New endpoint profile', 'Timeout'),
     page('upcoming', `${PROJECT}/upcoming`, 'Upcoming', 'Runs in order'),
     variant('upcoming week', `${PROJECT}/upcoming?window=7d`, 'Upcoming', 'Runs in order'),
+    page('alerts', `${PROJECT}/alerts`, 'Alerts', /^Breaker open: /),
+    variant('alerts, none yet', 'p/default/live/alerts', 'Alerts', 'No alerts yet'),
+    page('incident', `${PROJECT}/alerts/${incident}`, INCIDENT, /c{30}|#on-call/),
     page('bulk replays', `${PROJECT}/replays`, 'Bulk replays', 'Done'),
     page('bulk replay', `${PROJECT}/replays/${replay}`, 'Bulk replay', 'Done'),
     page('keys', `${PROJECT}/settings/keys`, 'API keys', 'Valid'),
@@ -119,16 +124,29 @@ const REFUSED_FORM: VisitedPage = {
   },
 };
 
+/** A form with fields that are shown only if somebody is told. */
+const TOLD: VisitedPage = {
+  name: 'new endpoint that notifies',
+  path: `${PROJECT}/endpoints/new`,
+  title: 'New endpoint profile',
+  shows: 'Timeout',
+  open: async (person) => {
+    await person.select('Notifications', 'Tell an endpoint profile');
+    await person.page.getByText('Outcomes that are told').scrollIntoViewIfNeeded();
+  },
+};
+
 export function everyDialog(made: SampleData): readonly VisitedPage[] {
   const { schedules, deliveries, endpoint } = made;
   const schedule = `${PROJECT}/schedules/${schedules.recurring}`;
+  const alerts = `${PROJECT}/alerts`;
   const dialog = (
     path: string,
     title: string | RegExp,
     button: string | RegExp,
-    name: string,
+    name: string | RegExp,
   ): VisitedPage => ({
-    name: `dialog: ${name}`,
+    name: `dialog: ${typeof name === 'string' ? name : name.source}`,
     path,
     title,
     shows: '',
@@ -150,6 +168,15 @@ export function everyDialog(made: SampleData): readonly VisitedPage[] {
     dialog(`${PROJECT}/endpoints/${endpoint}`, PROFILE, /^Edit…/, 'Edit endpoint profile'),
     dialog(`${PROJECT}/endpoints/${endpoint}`, PROFILE, /^Archive…/, 'Archive this endpoint profile'),
     dialog(`${PROJECT}/endpoints/${endpoint}`, PROFILE, /^Create…/, 'Create a signing secret'),
+    dialog(alerts, 'Alerts', /^Add channel/, 'Add a channel'),
+    dialog(alerts, 'Alerts', /^Test /, /^Test of /),
+    dialog(alerts, 'Alerts', /^Rename /, 'Rename the channel'),
+    dialog(alerts, 'Alerts', /^Reveal /, 'Reveal this URL?'),
+    dialog(alerts, 'Alerts', /^Remove .*old/, 'Remove this channel'),
+    dialog(alerts, 'Alerts', /^Add condition/, 'Add a condition'),
+    dialog(alerts, 'Alerts', /^Change: More/, 'Change this condition'),
+    dialog(alerts, 'Alerts', /^Switch off/, 'Switch off this condition'),
+    dialog(alerts, 'Alerts', /^Remove: /, 'Remove this condition'),
     dialog(`${PROJECT}/settings/keys`, 'API keys', /^Revoke/, 'Revoke this key?'),
     dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Rotate…/, 'Rotate the signing secret'),
     dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Reveal/, 'Reveal this secret?'),
@@ -160,6 +187,7 @@ export function everyDialog(made: SampleData): readonly VisitedPage[] {
     dialog('settings/account', 'Your account', /^Sign out everywhere/, 'Sign out everywhere?'),
     dialog(PROJECT, 'Overview', /^User menu/, ''),
     REFUSED_FORM,
+    TOLD,
   ].map((page) => (page.name === 'dialog: ' ? menu(page) : page));
 }
 

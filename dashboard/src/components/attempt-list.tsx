@@ -50,7 +50,8 @@ const COLUMNS: readonly Column<RecentAttempt>[] = [
   {
     heading: 'Schedule',
     cell: ({ schedule_id: id }) =>
-      id === null ? <span class="text-dim">removed</span> : <IdLink page="schedules" id={id} isShort />,
+      // Only a notification belongs to no schedule.
+      id === null ? <span class="text-dim">notification</span> : <IdLink page="schedules" id={id} isShort />,
   },
 ];
 

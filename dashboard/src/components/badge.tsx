@@ -71,6 +71,19 @@ export const BREAKER_BADGES: Readonly<Record<string, BadgeStyle>> = {
   open: { tone: 'bad', icon: 'warning', label: 'Open' },
 };
 
+export const INCIDENT_BADGES: Readonly<Record<string, BadgeStyle>> = {
+  open: { tone: 'bad', icon: 'warning', label: 'Open' },
+  quiet: { tone: 'warn', icon: 'clock', label: 'Quiet' },
+  closed: { tone: 'neutral', icon: 'check', label: 'Closed' },
+};
+
+/** Badges by the status of an alert message. */
+export const MESSAGE_BADGES: Readonly<Record<string, BadgeStyle>> = {
+  waiting: { tone: 'accent', icon: 'clock', label: 'Waiting' },
+  delivered: { tone: 'good', icon: 'check', label: 'Delivered' },
+  failed: { tone: 'bad', icon: 'cross', label: 'Failed' },
+};
+
 export function StateBadge({
   state,
   badges,

@@ -61,7 +61,8 @@ export function DeliveryActions({
           onClose={close}
         >
           <p>
-            No further attempt is made. The schedule goes on, and the attempts so far stay in the history.
+            No further attempt is made.{delivery.schedule_id === null ? '' : ' The schedule goes on.'} The
+            attempts so far stay in the history.
           </p>
           <p class="text-dim">A canceled delivery cannot be replayed.</p>
         </Confirm>

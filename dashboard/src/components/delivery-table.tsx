@@ -39,8 +39,9 @@ const WITH_SUBJECT: Column<Delivery> = {
 };
 
 /** Why it exists, if its schedule did not fire by itself. */
-function originOf({ replay_of: original, triggered }: ApiDelivery): string {
-  return original !== null ? 'replay' : triggered ? 'triggered' : '';
+function originOf({ notification_of: of, replay_of: original, triggered }: ApiDelivery): string {
+  const replay = original !== null ? 'replay' : triggered ? 'triggered' : '';
+  return of === null ? replay : `${replay} notification`.trim();
 }
 
 const STATUS: Column<Delivery> = {

@@ -2,27 +2,22 @@
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { patch } from '../api.ts';
 import { refreshLive } from '../live.ts';
-import type { FieldErrors } from '../model/field-errors.ts';
-import { findPairError, LABELS_MAX } from '../model/pairs.ts';
-import { type ScheduleForm, scheduleChanges, scheduleFormOf } from '../model/schedule-form.ts';
+import { LABELS_MAX } from '../model/pairs.ts';
+import { type ScheduleForm, scheduleChanges, scheduleFormOf, validateEdit } from '../model/schedule-form.ts';
 import { newTiming } from '../model/timing-form.ts';
 import { apiPath } from '../session.ts';
 import { useForm } from '../use-form.ts';
 import { DestinationFields } from './destination-fields.tsx';
 import { Dialog, DialogEnd } from './dialog.tsx';
 import { NameField } from './field.tsx';
+import { NotifyFields } from './notify.tsx';
 import { PairsField } from './pairs-field.tsx';
 import { RetryFields, TtlField } from './retry-fields.tsx';
 import { toast } from './toast.tsx';
 
-function check(form: ScheduleForm): FieldErrors {
-  const labels = findPairError(form.labels, 'label');
-  return labels === null ? {} : { metadata: labels };
-}
-
 function fieldsOf({ destination }: ScheduleForm): readonly string[] {
   const place = destination === 'inline' ? ['endpoint', 'method'] : [];
-  return ['name', ...place, 'ttl', 'retry_policy', 'metadata'];
+  return ['name', ...place, 'ttl', 'retry_policy', 'notify', 'metadata'];
 }
 
 export function EditScheduleDialog({
@@ -42,7 +37,12 @@ export function EditScheduleDialog({
     await refreshLive();
   };
   const first = scheduleFormOf(schedule, newTiming('UTC', Date.now()));
-  const { form, change, errors, error, isBusy, submit, element } = useForm(first, send, fieldsOf, check);
+  const { form, change, errors, error, isBusy, submit, element } = useForm(
+    first,
+    send,
+    fieldsOf,
+    validateEdit,
+  );
   return (
     <Dialog title="Edit schedule" onClose={onClose} isWide isKept>
       <form ref={element} onSubmit={submit} noValidate class="space-y-5">
@@ -72,6 +72,12 @@ export function EditScheduleDialog({
           form={form.retry}
           error={errors.retry_policy}
           onForm={(retry) => change({ ...form, retry })}
+        />
+        <NotifyFields
+          form={form.notify}
+          error={errors.notify}
+          inherits={form.destination === 'profile'}
+          onForm={(notify) => change({ ...form, notify })}
         />
         <PairsField
           legend="Metadata"

@@ -5,6 +5,7 @@ import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
 import { DestinationFields } from './destination-fields.tsx';
 import { Checkbox, NameField, TextField } from './field.tsx';
 import { FieldGroup, type GroupedField } from './field-group.tsx';
+import { NotifyFields } from './notify.tsx';
 import { PairsField } from './pairs-field.tsx';
 import { RetryFields } from './retry-fields.tsx';
 
@@ -97,6 +98,18 @@ export function EndpointFields({ form, change, errors, headersBefore }: Endpoint
         inputMode="numeric"
         hint="Bytes of an answer that is not 2xx, encrypted with its attempt, at most 16384. 0 keeps none. Empty: the default of the operator."
         onValue={(excerptBytes) => change({ ...form, excerptBytes })}
+      />
+      <Checkbox
+        label="Sign for Standard Webhooks too"
+        isChecked={form.isStandard}
+        error={errors.standard_webhooks}
+        hint="Requests also carry webhook-id, webhook-timestamp and webhook-signature. Every signing secret in force must be whsec_ and base64."
+        onValue={(isStandard) => change({ ...form, isStandard })}
+      />
+      <NotifyFields
+        form={form.notify}
+        error={errors.notify}
+        onForm={(notify) => change({ ...form, notify })}
       />
       <PairsField
         legend="Metadata"

@@ -164,24 +164,25 @@ export function Checkbox({
   isChecked,
   onValue,
   hint,
+  error,
   disabled = false,
 }: {
   readonly label: ComponentChildren;
   readonly isChecked: boolean;
   readonly onValue: (isChecked: boolean) => void;
   readonly hint?: string;
+  readonly error?: string | undefined;
   readonly disabled?: boolean;
 }) {
   const id = useId();
   return (
     <div class="flex items-start gap-2">
       <input
-        id={id}
+        {...attributesOf(id, { label, hint, error })}
         type="checkbox"
         class="mt-0.75 size-4 accent-accent"
         checked={isChecked}
         disabled={disabled}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onChange={(event) => onValue(event.currentTarget.checked)}
       />
       <div>
@@ -191,6 +192,7 @@ export function Checkbox({
             {hint}
           </p>
         )}
+        <FieldError id={`${id}-error`} error={error} />
       </div>
     </div>
   );

@@ -8,7 +8,7 @@ import { apiPath, hrefInProject } from '../session.ts';
 import { useRequest } from '../use-request.ts';
 import { TextField } from './field.tsx';
 
-const NO_ID = 'This is not an id. Ids begin with dlv_, att_, sch_, ep_ or job_.';
+const NO_ID = 'This is not an id. Ids begin with dlv_, att_, sch_, ep_, job_ or inc_.';
 /** No id is longer, with some spaces around it. While a shorter text is typed, it may still become an id. */
 const ID_CHARACTERS_MAX = 40;
 

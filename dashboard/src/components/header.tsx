@@ -13,7 +13,7 @@ import { ConnectionStatus } from './connection-status.tsx';
 import { Icon } from './icon.tsx';
 import { Logo } from './logo.tsx';
 import { Menu } from './menu.tsx';
-import { outsideLinks } from './nav.tsx';
+import { outsideLinks, settingsHref } from './nav.tsx';
 import { toast } from './toast.tsx';
 
 const MODES = [
@@ -161,6 +161,9 @@ function UserMenu({ who }: { readonly who: SessionInfo }) {
             />
           </Setting>
           <div class="border-t border-line pt-2">
+            <a class="menu-item md:hidden" href={settingsHref()} onClick={close}>
+              Settings
+            </a>
             <a class="menu-item" href={hrefTo('settings/account')} onClick={close}>
               Your account
             </a>

@@ -1,5 +1,5 @@
 /** The navigation: at the side on wide screens, at the bottom on phones. */
-import { path } from '../router.ts';
+import { hrefTo, path } from '../router.ts';
 import { hrefInProject, isDev, scope } from '../session.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -15,6 +15,7 @@ export const NAV_ITEMS: readonly Item[] = [
   { page: 'deliveries', label: 'Deliveries', icon: 'deliveries' },
   { page: 'endpoints', label: 'Endpoints', icon: 'endpoints' },
   { page: 'upcoming', label: 'Upcoming', icon: 'clock' },
+  { page: 'alerts', label: 'Alerts', icon: 'bell' },
 ];
 
 /** The name of the current page. Null on a page without a project. */
@@ -26,6 +27,10 @@ function currentPage(): string | null {
   return first === 'p' ? page : null;
 }
 
+export function settingsHref(): string {
+  return scope.value === null ? hrefTo('settings/account') : hrefInProject('settings/keys');
+}
+
 /** Pages of the service outside the dashboard. On phones they are in the user menu. */
 export function outsideLinks(): readonly (readonly [href: string, label: string])[] {
   return [...(isDev.value ? ([['/inbox', 'Inbox']] as const) : []), ['/docs', 'API reference']];
@@ -33,7 +38,6 @@ export function outsideLinks(): readonly (readonly [href: string, label: string]
 
 export function Nav() {
   const current = currentPage();
-  const settings = scope.value === null ? '/dashboard/settings/account' : hrefInProject('settings/keys');
   return (
     <nav aria-label="Main" class="nav">
       <ul class="flex md:flex-col md:gap-0.5">
@@ -46,7 +50,14 @@ export function Nav() {
             isCurrent={page === current}
           />
         ))}
-        <NavLink href={settings} label="Settings" icon="settings" isCurrent={current === 'settings'} />
+        {/* On phones they are in the user menu, because there is no room for a seventh page. */}
+        <NavLink
+          href={settingsHref()}
+          label="Settings"
+          icon="settings"
+          isCurrent={current === 'settings'}
+          className="max-md:hidden"
+        />
       </ul>
       <ul class="mt-3 hidden border-t border-line pt-3 md:block">
         {outsideLinks().map(([href, label]) => (
@@ -62,14 +73,16 @@ function NavLink({
   label,
   icon,
   isCurrent,
+  className = '',
 }: {
   readonly href: string;
   readonly label: string;
   readonly icon: IconName;
   readonly isCurrent: boolean;
+  readonly className?: string;
 }) {
   return (
-    <li class="min-w-0 flex-1 md:flex-none">
+    <li class={`min-w-0 flex-1 md:flex-none ${className}`}>
       <a href={href} aria-current={isCurrent ? 'page' : undefined} class="nav-link">
         <Icon name={icon} />
         {label}

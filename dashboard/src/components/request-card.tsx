@@ -35,7 +35,7 @@ export function RequestCard({ delivery, headerNames, hasBody }: RequestCardProps
             </span>,
           ],
           ['Headers', <HeaderNames key="headers" names={headerNames} />],
-          ['Body', hasBody === null ? 'unreadable' : hasBody ? 'hidden' : 'none'],
+          ['Body', bodyText(delivery, hasBody)],
           ['Idempotency-Key', <TruncatedText key="key" text={key} charactersMax={28} isMono canCopy />],
         ]}
       />
@@ -64,6 +64,12 @@ export function RequestCard({ delivery, headerNames, hasBody }: RequestCardProps
       ) : null}
     </Card>
   );
+}
+
+function bodyText({ notification_of: of }: Delivery, hasBody: boolean | null): string {
+  if (hasBody === null) return 'unreadable';
+  if (of !== null) return 'composed when it is sent';
+  return hasBody ? 'hidden' : 'none';
 }
 
 function HeaderNames({ names }: { readonly names: readonly string[] | null }) {

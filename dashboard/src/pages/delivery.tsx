@@ -6,6 +6,7 @@ import { IdLink } from '../components/copy.tsx';
 import { DeliveryActions } from '../components/delivery-actions.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { Instant, Relative } from '../components/instant.tsx';
+import { NotificationOf, Notifications } from '../components/notifications.tsx';
 import { Card, DetailList, Loaded, Page } from '../components/page.tsx';
 import { RequestCard } from '../components/request-card.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
@@ -54,6 +55,11 @@ function Badges({ delivery }: { readonly delivery: Delivery }) {
           Triggered
         </Badge>
       ) : null}
+      {delivery.notification_of === null ? null : (
+        <Badge tone="neutral" icon="bell">
+          Notification
+        </Badge>
+      )}
       {delivery.replay_of === null ? null : (
         <Badge tone="neutral" icon="retry">
           Replay
@@ -108,7 +114,12 @@ function DeliveryView({ details }: { readonly details: Details }) {
         <RequestCard delivery={delivery} headerNames={details.header_names} hasBody={details.has_body} />
         <div class="min-w-0 space-y-4">
           <DeliveryFields details={details} />
-          <ScheduleCard details={details} />
+          {delivery.notification_of === null ? (
+            <ScheduleCard details={details} />
+          ) : (
+            <NotificationOf id={delivery.notification_of} />
+          )}
+          {delivery.notify === null ? null : <Notifications delivery={delivery} notify={delivery.notify} />}
         </div>
       </div>
     </div>

@@ -13,6 +13,7 @@ import { BreakerState, CloseBreaker, SuccessRate } from '../components/endpoint-
 import { EndpointSecrets } from '../components/endpoint-secrets.tsx';
 import { Instant } from '../components/instant.tsx';
 import { Labels } from '../components/labels.tsx';
+import { NotifyText } from '../components/notify.tsx';
 import { Card, DetailList, Loaded, Page } from '../components/page.tsx';
 import { PayloadCard } from '../components/payload-card.tsx';
 import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
@@ -175,9 +176,13 @@ function ProfileDetails({ endpoint }: { readonly endpoint: Endpoint }) {
           ['Retry budget', describeBudget(endpoint.retry_budget)],
           ['Circuit breaker', describeBreaker(endpoint.breaker_policy)],
           ['Kept of answers', describeExcerpt(endpoint.response_excerpt)],
+          ['Standard Webhooks', endpoint.standard_webhooks ? 'signed for it too' : 'no'],
           endpoint.rate_limit === null
             ? null
             : ['Rate limit', `${endpoint.rate_limit.per_second} per second, not enforced`],
+          endpoint.notify === null
+            ? null
+            : ['Notifies', <NotifyText key="notify" notify={endpoint.notify} />],
           ['Version', endpoint.version],
           ['Metadata', <Labels key="labels" labels={endpoint.metadata} shownMax={LABELS_MAX} />],
           ['Created', <Instant key="created" at={endpoint.created_at} />],

@@ -1,21 +1,21 @@
 /** The form for a new schedule, with a preview of its next runs. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { EndpointList, Schedule } from '../../../sdk/src/api-types.ts';
+import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { Choice } from '../components/choice.tsx';
 import { DestinationFields } from '../components/destination-fields.tsx';
 import { ErrorNote } from '../components/error.tsx';
-import { NameField, SelectField, TextArea, TextField } from '../components/field.tsx';
+import { NameField, TextArea, TextField } from '../components/field.tsx';
 import { Icon } from '../components/icon.tsx';
+import { NotifyFields } from '../components/notify.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { PairsField } from '../components/pairs-field.tsx';
+import { ProfileSelect } from '../components/profile-select.tsx';
 import { RetryFields, TtlField } from '../components/retry-fields.tsx';
-import { titleOf } from '../components/subject.tsx';
 import { previewErrors, TimingControl, TimingPreview } from '../components/timing-control.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatBytes } from '../format.ts';
-import { useLive } from '../live.ts';
 import type { FieldErrors } from '../model/field-errors.ts';
 import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
 import {
@@ -140,39 +140,16 @@ function DestinationPart({ form, change, errors }: PartProps) {
             change={(changed) => change({ ...form, ...changed })}
           />
         ) : (
-          <ProfileField form={form} change={change} errors={errors} />
+          <ProfileSelect
+            label="Endpoint profile"
+            value={form.endpointId}
+            error={errors.endpoint_id}
+            hint="The profile sets the method, the headers and the timeout. A delivery uses the version that is current when the delivery is created."
+            onValue={(endpointId) => change({ ...form, endpointId })}
+          />
         )}
       </div>
     </Card>
-  );
-}
-
-function ProfileField({ form, change, errors }: PartProps) {
-  const live = useLive<EndpointList>(apiPath('endpoints?limit=100'));
-  const profiles = (live.data?.data ?? []).filter((profile) => !profile.archived);
-  if (live.data !== null && profiles.length === 0) {
-    return (
-      <p class="text-dim">
-        There is no endpoint profile yet.{' '}
-        <a class="link" href={hrefInProject('endpoints/new')}>
-          Create one
-        </a>{' '}
-        or use a URL.
-      </p>
-    );
-  }
-  return (
-    <SelectField
-      label="Endpoint profile"
-      value={form.endpointId}
-      error={errors.endpoint_id}
-      hint="The profile sets the method, the headers and the timeout. A delivery uses the version that is current when the delivery is created."
-      options={[
-        { value: '', label: live.data === null ? 'Loading…' : 'Choose an endpoint profile' },
-        ...profiles.map((profile) => ({ value: profile.id, label: titleOf(profile) })),
-      ]}
-      onValue={(endpointId) => change({ ...form, endpointId })}
-    />
   );
 }
 
@@ -275,6 +252,12 @@ function AdvancedPart({ form, change, errors }: PartProps) {
           form={form.retry}
           error={errors.retry_policy}
           onForm={(retry) => change({ ...form, retry })}
+        />
+        <NotifyFields
+          form={form.notify}
+          error={errors.notify}
+          inherits={form.destination === 'profile'}
+          onForm={(notify) => change({ ...form, notify })}
         />
       </div>
     </details>

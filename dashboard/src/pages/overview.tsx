@@ -10,6 +10,7 @@ import { apiPath } from '../session.ts';
 import { Breakers } from './overview/breakers.tsx';
 import { DueChart, LatenessChart, LatenessHistogram, OutcomeChart } from './overview/charts.tsx';
 import { Cluster } from './overview/cluster.tsx';
+import { OpenIncidents } from './overview/open-incidents.tsx';
 import { Tiles } from './overview/tiles.tsx';
 
 const RANGES = [
@@ -39,6 +40,7 @@ export function OverviewPage() {
         />
       }
     >
+      <OpenIncidents />
       <Loaded live={live} skeleton={<OverviewSkeleton />}>
         {(overview) =>
           overview.is_empty ? (

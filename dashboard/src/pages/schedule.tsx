@@ -10,6 +10,7 @@ import { EmptyState } from '../components/empty-state.tsx';
 import { Instant } from '../components/instant.tsx';
 import { Labels } from '../components/labels.tsx';
 import { MonthCalendar } from '../components/month-calendar.tsx';
+import { NotifyText } from '../components/notify.tsx';
 import { Card, DetailList, Loaded, Page } from '../components/page.tsx';
 import { PayloadCard } from '../components/payload-card.tsx';
 import { ClockChanges, RunsList } from '../components/runs-list.tsx';
@@ -107,6 +108,11 @@ function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
           schedule.idempotency_key === null
             ? null
             : ['Idempotency-Key', <TruncatedText key="key" text={schedule.idempotency_key} isMono canCopy />],
+          schedule.notify !== null
+            ? ['Notifies', <NotifyText key="notify" notify={schedule.notify} />]
+            : schedule.endpoint_id === null
+              ? null
+              : ['Notifies', 'as the endpoint profile says'],
           ['Metadata', <Labels key="labels" labels={schedule.metadata} shownMax={LABELS_MAX} />],
           ['Created', <Instant key="created" at={schedule.created_at} />],
           ['Updated', <Instant key="changed" at={schedule.updated_at} />],

@@ -21,6 +21,7 @@ const ACTIONS = [
   { value: 'delivery.', label: 'Deliveries' },
   { value: 'replay.', label: 'Bulk replays' },
   { value: 'endpoint.', label: 'Endpoints' },
+  { value: 'alert_', label: 'Alerts' },
   { value: 'key.', label: 'API keys' },
   { value: 'secret.', label: 'Signing secrets' },
   { value: 'session.', label: 'Sessions' },
