@@ -40,6 +40,7 @@ function added(all: Results, run: Results): Results {
     ...all,
     ...Object.fromEntries(measured.map((part) => [part, run[part]])),
     hanging: run.hanging ?? all.hanging,
+    notifications: run.notifications ?? all.notifications ?? null,
     scale: {
       ...all.scale,
       ...Object.fromEntries(measured.map((part) => [part, run.scale[part]])),

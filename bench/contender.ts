@@ -10,6 +10,8 @@ export interface Job {
   readonly url: string;
   /** Milliseconds since the epoch. */
   readonly due: number;
+  /** Further fields of the create. Only Sched knows them. */
+  readonly more?: Readonly<Record<string, unknown>>;
 }
 
 export const CONTENDER_IDS = [
@@ -67,6 +69,8 @@ export interface Resources {
 }
 
 export interface RunningContender extends AsyncDisposable {
+  /** The addresses of the API. Only Sched has one. */
+  readonly urls?: readonly string[];
   /** Resolves when all are stored. */
   store(jobs: readonly Job[]): Promise<void>;
   /** Stores one recurring schedule for each job. Its first run posts the job. All are due at one full minute. */

@@ -10,6 +10,7 @@
  *     stored     paced and burst again, with more and more schedules stored, and the memory in use
  *     recovery   a restart with many schedules stored and some deliveries overdue
  *     hanging    healthy endpoints beside endpoints that never answer
+ *     notifications  paced deliveries beside thousands of dead letters that are told
  *     dashboard  the data of every page, and the lateness while a page is open
  *     citus      many projects on a Citus cluster and on plain PostgreSQL, if SCHED_BENCH_CITUS_URL names a cluster
  *     neighbour  a healthy customer alone and beside hostile ones, on SQLite and on two nodes
@@ -34,6 +35,7 @@ import { hangingSteps, measureHanging } from './hanging.ts';
 import { installPeers } from './install.ts';
 import { machineOf } from './machine.ts';
 import { measureNeighbour, neighbourSteps } from './neighbour/neighbour.ts';
+import { measureNotifications, notificationsSteps } from './notifications.ts';
 import { commandOf, type Options, optionsOf, USAGE, UsageError } from './options.ts';
 import { measurePackage, packageSteps } from './package.ts';
 import { postgresCpuMeter } from './postgres-process.ts';
@@ -68,6 +70,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     workloads.includes('stored') ? storedSteps(scale) : 0,
     workloads.includes('recovery') ? recoverySteps(scale) : 0,
     workloads.includes('hanging') ? hangingSteps(scale) : 0,
+    workloads.includes('notifications') ? notificationsSteps(scale) : 0,
     workloads.includes('dashboard') ? dashboardSteps(scale) : 0,
     workloads.includes('citus') ? citusSteps(scale, CITUS_URL, baseline) : 0,
     workloads.includes('neighbour') ? neighbourSteps(scale, options) : 0,
@@ -95,6 +98,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     stored: null,
     recovery: null,
     hanging: null,
+    notifications: null,
     dashboard: null,
     neighbour: null,
     package: null,
@@ -111,6 +115,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
   if (workloads.includes('stored')) add({ stored: await measureStored(context, stores) });
   if (workloads.includes('recovery')) add({ recovery: await measureRecovery(context, stores) });
   if (workloads.includes('hanging')) add({ hanging: await measureHanging(context) });
+  if (workloads.includes('notifications')) add({ notifications: await measureNotifications(context) });
   if (workloads.includes('dashboard')) add({ dashboard: await measureDashboard(context, stores) });
   if (workloads.includes('citus')) add({ citus: await measureCitus(context, baseline) });
   if (workloads.includes('neighbour')) {

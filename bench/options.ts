@@ -15,6 +15,7 @@ export const WORKLOADS = [
   'stored',
   'recovery',
   'hanging',
+  'notifications',
   'dashboard',
   'citus',
   'neighbour',
@@ -48,7 +49,7 @@ export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,
 
   --quick    less of everything, in about two minutes
   --only     ${CONTENDER_IDS.join(', ')}
-  --work     ${WORKLOADS.join(', ')} (hanging, dashboard: only when named;
+  --work     ${WORKLOADS.join(', ')} (hanging, notifications, dashboard: only when named;
              citus: where SCHED_BENCH_CITUS_URL names the coordinator of a cluster)
   --rounds   how often each contender runs (5)
   --beside   neighbour: ${BESIDE.join(', ')} (it is always measured alone, too)
@@ -65,7 +66,7 @@ export class UsageError extends Error {}
 
 const ROUNDS_MAX = 50;
 const DOCS = 'docs';
-const ASKED_FOR_ONLY: ReadonlySet<WorkloadName> = new Set(['hanging', 'dashboard']);
+const ASKED_FOR_ONLY: ReadonlySet<WorkloadName> = new Set(['hanging', 'notifications', 'dashboard']);
 /** Each round takes a minute or needs the registry of npm, so a quick run leaves these out. */
 const SLOW_WORKLOADS: ReadonlySet<WorkloadName> = new Set([
   'recurring',
@@ -85,6 +86,7 @@ const FULL: Scale = {
   recurring: { schedules: 5_000, rounds: 3 },
   stored: { sizes: [0, 100_000, 1_000_000, 5_000_000], rounds: 5, burst: 5_000 },
   recovery: { stored: 1_000_000, overdue: 10_000, rounds: 5 },
+  notifications: { rounds: 3, rate: 200, seconds: 60, deadLetters: 10_000 },
   dashboard: { stored: 1_000_000, rounds: 5 },
   neighbour: {
     rounds: 5,
@@ -116,6 +118,7 @@ const QUICK: Scale = {
   recurring: { schedules: 5_000, rounds: 1 },
   stored: { sizes: [0, 10_000], rounds: 1, burst: 1_000 },
   recovery: { stored: 10_000, overdue: 1_000, rounds: 1 },
+  notifications: { rounds: 1, rate: 100, seconds: 4, deadLetters: 600 },
   dashboard: { stored: 10_000, rounds: 1 },
   neighbour: {
     rounds: 1,
@@ -233,6 +236,7 @@ function withRounds(scale: Scale, rounds: number): Scale {
     recurring: { ...scale.recurring, rounds },
     stored: { ...scale.stored, rounds },
     recovery: { ...scale.recovery, rounds },
+    notifications: { ...scale.notifications, rounds },
     dashboard: { ...scale.dashboard, rounds },
     neighbour: { ...scale.neighbour, rounds },
     package: { ...scale.package, rounds },

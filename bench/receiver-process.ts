@@ -15,13 +15,16 @@ export interface Expectation {
   readonly count: number;
   /** The default answers 200, and leaves the connection open. */
   readonly answers?: UnusualAnswers;
+  /** True if requests have no number. They are counted in the order of their arrival, and are never late. */
+  readonly isUnnumbered?: boolean;
 }
 
 /**
  * - `first with 500`: the first arrival of a request is answered with 500, and only its next arrival is recorded.
  * - `and close`: every answer closes the connection.
+ * - `and redirect`: every answer is a redirect, which no attempt follows.
  */
-export type UnusualAnswers = 'first with 500' | 'and close';
+export type UnusualAnswers = 'first with 500' | 'and close' | 'and redirect';
 
 export interface Arrivals {
   /** The lateness of each request's first arrival, in milliseconds. */
@@ -31,6 +34,8 @@ export interface Arrivals {
   /** The instants of the first and the last arrival. Null if nothing arrived. */
   readonly firstAt: number | null;
   readonly lastAt: number | null;
+  /** The largest number of arrivals within one second. */
+  readonly busiestSecond: number;
 }
 
 /** `arrivals` asks for the arrivals at one expected path. */
@@ -46,6 +51,7 @@ export type ReceiverMessage =
 const CERTIFICATES = join(import.meta.dirname, '../test/certificates');
 const KEEP_ALIVE_MS = 120_000;
 const HANGING = '/hang/';
+const MS_PER_SECOND = 1_000;
 /** Each sample takes a millisecond. */
 const CLOCK_SAMPLES = 8;
 
@@ -53,16 +59,20 @@ const CLOCK_SAMPLES = 8;
 class ArrivalRecorder {
   readonly answers: UnusualAnswers | undefined;
   readonly #path: string;
+  readonly #isUnnumbered: boolean;
   readonly #lateness: Float64Array;
+  readonly #arrivedAt: Float64Array;
   readonly #failed = new Set<number>();
   #arrived = 0;
   #repeated = 0;
   #firstAt: number | null = null;
   #lastAt: number | null = null;
 
-  constructor({ path, count, answers }: Expectation) {
+  constructor({ path, count, answers, isUnnumbered = false }: Expectation) {
     this.answers = answers;
     this.#path = path;
+    this.#isUnnumbered = isUnnumbered;
+    this.#arrivedAt = new Float64Array(count);
     this.#lateness = new Float64Array(count).fill(Number.NaN);
   }
 
@@ -73,22 +83,42 @@ class ArrivalRecorder {
     return true;
   }
 
-  record(number: number, due: number, now: number): void {
+  record(given: number, due: number, now: number): void {
+    const number = this.#isUnnumbered ? this.#arrived : given;
     if (!(number < this.#lateness.length)) return;
     if (!Number.isNaN(this.#lateness[number])) {
       this.#repeated++;
       return;
     }
-    this.#lateness[number] = now - due;
+    this.#lateness[number] = this.#isUnnumbered ? 0 : now - due;
+    this.#arrivedAt[this.#arrived] = now;
     this.#firstAt ??= now;
     this.#lastAt = now;
     this.#arrived++;
     if (this.#arrived === this.#lateness.length) send({ kind: 'complete', path: this.#path });
   }
 
+  #busiestSecond(): number {
+    const at = this.#arrivedAt.subarray(0, this.#arrived);
+    let first = 0;
+    let most = 0;
+    for (const [last, instant] of at.entries()) {
+      while ((at[first] ?? instant) <= instant - MS_PER_SECOND) first++;
+      most = Math.max(most, last - first + 1);
+    }
+    return most;
+  }
+
   arrivals(): Arrivals {
     const latenessMs = [...this.#lateness].filter((late) => !Number.isNaN(late));
-    return { latenessMs, repeated: this.#repeated, firstAt: this.#firstAt, lastAt: this.#lastAt };
+    const busiestSecond = this.#busiestSecond();
+    return {
+      latenessMs,
+      repeated: this.#repeated,
+      firstAt: this.#firstAt,
+      lastAt: this.#lastAt,
+      busiestSecond,
+    };
   }
 }
 
@@ -131,6 +161,7 @@ const server = createServer(
     const number = Number(headers['x-number']);
     if (recorder?.mustFail(number)) response.statusCode = 500;
     else recorder?.record(number, Number(headers['x-due']), now);
+    if (recorder?.answers === 'and redirect') response.statusCode = 302;
     if (recorder?.answers === 'and close') response.setHeader('connection', 'close');
     request.resume();
     request.on('end', () => {

@@ -1,7 +1,6 @@
 /** The results of a run. The report and the charts use nothing else, and `--json` writes them. */
 import type { ContenderId } from './contender.ts';
 import type { Beside, Hostile } from './neighbour/customers.ts';
-import { quantileOfSorted } from './statistics.ts';
 
 export interface Results {
   readonly format: typeof RESULTS_FORMAT;
@@ -19,6 +18,8 @@ export interface Results {
   readonly stored: StoredResults | null;
   readonly recovery: RecoveryResults | null;
   readonly hanging: HangingResults | null;
+  /** Results of earlier versions have no such part. */
+  readonly notifications?: NotificationsResults | null;
   readonly dashboard: DashboardResults | null;
   readonly neighbour: NeighbourResults | null;
   readonly package: PackageResults | null;
@@ -51,6 +52,14 @@ export interface Machine {
   readonly redis: string | null;
 }
 
+/** Paced deliveries at a rate, beside so many dead letters in the same time. */
+export interface NotificationsScale {
+  readonly rounds: number;
+  readonly rate: number;
+  readonly seconds: number;
+  readonly deadLetters: number;
+}
+
 /** The size of each workload, and the number of its rounds. */
 export interface Scale {
   readonly quick: boolean;
@@ -63,6 +72,7 @@ export interface Scale {
   readonly recurring: { readonly schedules: number; readonly rounds: number };
   readonly stored: { readonly sizes: readonly number[]; readonly rounds: number; readonly burst: number };
   readonly recovery: { readonly stored: number; readonly overdue: number; readonly rounds: number };
+  readonly notifications: NotificationsScale;
   readonly dashboard: { readonly stored: number; readonly rounds: number };
   readonly neighbour: NeighbourScale;
   /** `starts` is the number of starts in each round. */
@@ -203,6 +213,26 @@ export interface HangingResults {
   readonly beside: readonly LatenessRound[];
 }
 
+/** Paced deliveries alone and beside dead letters, which are told or not. */
+export interface NotificationsResults {
+  readonly lines: readonly NotificationsLine[];
+}
+
+export interface NotificationsLine {
+  readonly store: SchedStoreKind;
+  readonly beside: 'nothing' | 'dead_letters' | 'told_dead_letters';
+  readonly rounds: readonly NotificationsRound[];
+}
+
+export interface NotificationsRound {
+  readonly lateness: LatenessRound;
+  readonly deadLetters: number;
+  readonly told: number;
+  readonly toldInBusiestSecond: number;
+  readonly memoryMbBefore: number | null;
+  readonly memoryMbAfter: number | null;
+}
+
 /** The times of the dashboard's pages, and the lateness of requests while a page is open. */
 export interface DashboardResults {
   readonly lines: readonly DashboardLine[];
@@ -332,66 +362,4 @@ export interface CitusLine {
 export interface CitusRound {
   readonly paced: LatenessRound;
   readonly burst: LatenessRound;
-}
-
-const CURVE_STEPS = 200;
-const CURVE_TAIL = [0.996, 0.997, 0.998, 0.999, 0.9995, 0.9999, 1];
-export const CURVE_SHARES: readonly number[] = [
-  ...Array.from({ length: CURVE_STEPS }, (_, n) => n / CURVE_STEPS),
-  ...CURVE_TAIL,
-];
-
-export interface Arrived {
-  readonly expected: number;
-  /** The lateness of each first arrival, in any order. */
-  readonly latenessMs: readonly number[];
-  readonly repeated: number;
-  readonly cpu: CpuTime;
-}
-
-/** The processor time for all requests together. Null if it is not known. */
-export interface CpuTime {
-  /** The contender's processes, without the database. */
-  readonly ownMs: number | null;
-  readonly databaseMs: number | null;
-  /** The part of it that the workers of a Citus cluster took. */
-  readonly workersMs?: number | null;
-}
-
-export const UNKNOWN_CPU: CpuTime = { ownMs: null, databaseMs: null };
-
-export function latenessRound({ expected, latenessMs, repeated, cpu }: Arrived): LatenessRound {
-  const sorted = latenessMs.toSorted((a, b) => a - b);
-  const arrived = sorted.length;
-  const at = (q: number) => rounded(quantileOfSorted(sorted, q));
-  const each = (ms: number | null) => (ms === null || arrived === 0 ? null : rounded(ms / arrived));
-  return {
-    expected,
-    arrived,
-    early: sorted.filter((late) => late < 0).length,
-    repeated,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    p999Ms: at(0.999),
-    maxMs: at(1),
-    cpuMsEach: each(cpu.ownMs),
-    databaseCpuMsEach: each(cpu.databaseMs),
-    ...(cpu.workersMs === undefined ? {} : { workersCpuMsEach: each(cpu.workersMs) }),
-    curveMs: CURVE_SHARES.map((share) => {
-      const late = sorted[Math.round(share * (expected - 1))];
-      return late === undefined ? null : rounded(late);
-    }),
-  };
-}
-
-const MS_PER_SECOND = 1_000;
-
-/** The rate of a burst, counted from its instant to the last arrival. */
-export function perSecondOf({ arrived, maxMs }: LatenessRound): number {
-  return maxMs > 0 ? (arrived * MS_PER_SECOND) / maxMs : 0;
-}
-
-/** A thousandth of a millisecond is finer than any clock here. */
-function rounded(ms: number): number {
-  return Math.round(ms * 1_000) / 1_000;
 }

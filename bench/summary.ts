@@ -1,20 +1,21 @@
 /** Tables of a run's medians for the terminal. */
+
+import { perSecondOf } from './lateness.ts';
 import { citusName, clusterWords } from './report/citus.ts';
 import { memoryOfEach, NEIGHBOUR_STORES, nameOf } from './report/neighbour.ts';
 import { startName, startsOf } from './report/start.ts';
 import { STORE_NAMES } from './report/tables.ts';
-import {
-  type CitusLine,
-  type CitusResults,
-  type ContenderResults,
-  type LatenessRound,
-  type NeighbourResults,
-  type NeighbourRound,
-  type PackageResults,
-  perSecondOf,
-  type RecoveryResults,
-  type Results,
-  type StartResults,
+import type {
+  CitusLine,
+  CitusResults,
+  ContenderResults,
+  LatenessRound,
+  NeighbourResults,
+  NeighbourRound,
+  PackageResults,
+  RecoveryResults,
+  Results,
+  StartResults,
 } from './results.ts';
 import { median } from './statistics.ts';
 

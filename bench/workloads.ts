@@ -5,10 +5,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CreateLoad, Job, Resources, RunningContender } from './contender.ts';
+import { type CpuTime, latenessRound } from './lateness.ts';
 import type { Progress } from './progress.ts';
 import type { Receiver } from './receiver.ts';
 import type { Arrivals } from './receiver-process.ts';
-import { type CpuTime, type CreatesRound, type LatenessRound, latenessRound, type Scale } from './results.ts';
+import type { CreatesRound, LatenessRound, Scale } from './results.ts';
 
 /** The resources, the scale and the progress that every measurement of a run shares. */
 export interface BenchContext {

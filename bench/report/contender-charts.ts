@@ -1,6 +1,7 @@
 /** Charts that compare the contenders: the lateness of requests, and the arrivals of a burst over time. */
 
-import { CURVE_SHARES, type LatenessRound, type Results } from '../results.ts';
+import { CURVE_SHARES } from '../lateness.ts';
+import type { LatenessRound, Results } from '../results.ts';
 import { median } from '../statistics.ts';
 import { linear, logarithmic, powerOfTen } from './axes.ts';
 import { type ChartFile, chartFile, SERIES_MAX, type Series } from './chart.ts';

@@ -1,5 +1,7 @@
 /** Formats the numbers of the report: the median and the range of the rounds. */
-import { type CreatesRound, type LatenessRound, perSecondOf } from '../results.ts';
+
+import { perSecondOf } from '../lateness.ts';
+import type { CreatesRound, LatenessRound } from '../results.ts';
 import { type Spread, spreadOf } from '../statistics.ts';
 
 export const NOTHING = '–';

@@ -20,6 +20,7 @@ import {
   createsTable,
   dashboardTable,
   hangingTable,
+  notificationsTable,
   openPageTable,
   pacedTable,
   recoveryTable,
@@ -95,7 +96,7 @@ function roundsText(rounds: number): string {
 
 function workSections(results: Results, charts: readonly ChartFile[]): readonly string[] {
   const { scale, contenders, stored, recovery, hanging, dashboard, neighbour, package: installed } = results;
-  const { start = null, citus = null } = results;
+  const { start = null, citus = null, notifications = null } = results;
   const nodes = nodesTable(results);
   const has = (work: 'paced' | 'creates' | 'recurring') => contenders.some((one) => one[work].length > 0);
   const bursts = scale.bursts.filter((count) =>
@@ -140,6 +141,12 @@ function workSections(results: Results, charts: readonly ChartFile[]): readonly 
       bulleted((recovery?.remarks ?? []).map(plain)),
     ),
     ...section(hanging !== null, 'Beside endpoints that hang', words.HANGING, hangingTable(results)),
+    ...section(
+      notifications !== null,
+      'Beside dead letters that are told',
+      words.NOTIFICATIONS,
+      notificationsTable(results),
+    ),
     ...section(
       dashboard !== null,
       'While somebody looks',

@@ -1,5 +1,7 @@
 /** Charts of Sched with more and more schedules stored. */
-import { perSecondOf, type Results, type StoredLine } from '../results.ts';
+
+import { perSecondOf } from '../lateness.ts';
+import type { Results, StoredLine } from '../results.ts';
 import { median } from '../statistics.ts';
 import { linear, logarithmic, powerOfTen } from './axes.ts';
 import { type Axis, type ChartFile, chartFile, type Series } from './chart.ts';

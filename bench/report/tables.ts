@@ -1,6 +1,13 @@
 /** A table for each workload, with one row of medians for each contender. */
-import type { ContenderResults, LatenessRound, Results, SchedStoreKind } from '../results.ts';
-import { perSecondOf } from '../results.ts';
+
+import { perSecondOf } from '../lateness.ts';
+import type {
+  ContenderResults,
+  LatenessRound,
+  NotificationsLine,
+  Results,
+  SchedStoreKind,
+} from '../results.ts';
 import { burstRate, isComplete, medianOf, milliseconds, NOTHING, ratio, spread, whole } from './figures.ts';
 import { plain, table } from './markdown.ts';
 
@@ -196,6 +203,40 @@ export function hangingTable({ hanging }: Results): string {
     ['Healthy endpoints alone', hanging.alone],
     [`The same beside ${whole(hanging.hanging)} that hang`, hanging.beside],
   ]);
+}
+
+const BESIDE_NAMES: Readonly<Record<NotificationsLine['beside'], string>> = {
+  nothing: 'alone',
+  dead_letters: 'beside dead letters',
+  told_dead_letters: 'beside dead letters that are told',
+};
+
+export function notificationsTable({ notifications }: Results): string {
+  const lines = notifications?.lines ?? [];
+  return table(
+    [
+      'paced deliveries',
+      'p50 ms',
+      'p99 ms',
+      'p99.9 ms',
+      'dead letters',
+      'told',
+      'most in a second',
+      'MB before',
+      'MB after',
+    ],
+    lines.map(({ store, beside, rounds }) => [
+      `${STORE_NAMES[store]}, ${BESIDE_NAMES[beside]}`,
+      ...QUANTILES.slice(0, 3).map((quantile) =>
+        spread(rounds, ({ lateness }) => lateness[quantile], milliseconds),
+      ),
+      spread(rounds, ({ deadLetters }) => deadLetters, whole),
+      spread(rounds, ({ told }) => told, whole),
+      spread(rounds, ({ toldInBusiestSecond }) => toldInBusiestSecond, whole),
+      spread(rounds, ({ memoryMbBefore }) => memoryMbBefore, whole),
+      spread(rounds, ({ memoryMbAfter }) => memoryMbAfter, whole),
+    ]),
+  );
 }
 
 export function dashboardTable({ dashboard }: Results): string {

@@ -36,6 +36,9 @@ export const RECOVERY =
 export const HANGING =
   'This is the same work for a hundred endpoints that answer. First they are alone, then other endpoints accept requests and never answer.';
 
+export const NOTIFICATIONS =
+  'Paced deliveries are sent alone, then beside deliveries that become dead letters, and then beside the same dead letters when the end of each is told to one endpoint profile. A receiver gets at most 50 notifications a second, and the others wait.';
+
 export const DASHBOARD =
   'The data of each page of the dashboard is requested over HTTP. The store looks as it would after months: most deliveries have ended, tens of thousands of them without success, and some wait. After that comes the paced workload, in turns with and without an open page. The page watches the overview and the activity of the deliveries.';
 

@@ -135,6 +135,7 @@ function oneShotOf(job: Job): string {
     fire_at: new Date(job.due).toISOString(),
     headers: headersOf(job),
     body: BODY,
+    ...job.more,
   });
 }
 

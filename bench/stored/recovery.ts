@@ -8,19 +8,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../contender.ts';
 import { limit } from '../contenders.ts';
+import { type CpuTime, UNKNOWN_CPU } from '../lateness.ts';
 import type { Arrivals } from '../receiver-process.ts';
 import { whole } from '../report/figures.ts';
 import { STORE_NAMES } from '../report/tables.ts';
 import {
   type BareClientRound,
-  type CpuTime,
   type LatenessRound,
   type RecoveryLine,
   type RecoveryResults,
   type RecoveryRound,
   type Scale,
   STORE_KINDS,
-  UNKNOWN_CPU,
 } from '../results.ts';
 import { type SchedStore, startSched } from '../sched/service.ts';
 import { type BenchContext, jobsOf, roundOf, since } from '../workloads.ts';

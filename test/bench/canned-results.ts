@@ -1,10 +1,10 @@
 /** A small run, made up: every contender the same work, each so many times slower than the limit. */
 import { CONTENDER_IDS, type ContenderId } from '../../bench/contender.ts';
+import { latenessRound } from '../../bench/lateness.ts';
 import { optionsOf } from '../../bench/options.ts';
 import {
   type ContenderResults,
   type LatenessRound,
-  latenessRound,
   type NeighbourLine,
   type NeighbourRound,
   RESULTS_FORMAT,
@@ -103,6 +103,7 @@ export const CANNED: Results = {
     recurring: { schedules: 100, rounds: 1 },
     stored: { sizes: [0, MOST_STORED], rounds: ROUNDS, burst: BURST },
     recovery: { stored: 1_000, overdue: BURST, rounds: ROUNDS },
+    notifications: { rounds: ROUNDS, rate: 50, seconds: 2, deadLetters: 100 },
     dashboard: { stored: 1_000, rounds: ROUNDS },
     neighbour: { ...FULL_NEIGHBOUR, rounds: ROUNDS },
     package: { rounds: 1, starts: 3 },

@@ -1,10 +1,11 @@
 /** The report: results go in, a page and its charts come out. */
 import { describe, expect, test } from 'vitest';
 import type { ContenderId } from '../../bench/contender.ts';
+import { latenessRound } from '../../bench/lateness.ts';
 import { barsOf } from '../../bench/report/bars.ts';
 import { chartsOf, reportOf } from '../../bench/report/report.ts';
 import * as words from '../../bench/report/words.ts';
-import { type CitusLine, type ContenderResults, latenessRound, type Results } from '../../bench/results.ts';
+import type { CitusLine, ContenderResults, Results } from '../../bench/results.ts';
 import { anchorsOf, pageAt, pageOf } from '../docs/pages.ts';
 import { BURST, CANNED, evenRound, neighbourLine } from './canned-results.ts';
 
@@ -104,6 +105,7 @@ describe('the page', () => {
     const { CAVEATS, ...texts } = words;
     const optional = new Map([
       [words.HANGING, 'Beside endpoints that hang'],
+      [words.NOTIFICATIONS, 'Beside dead letters that are told'],
       [words.DASHBOARD, 'While somebody looks'],
       [words.START, 'Cold starts'],
       [words.NODES, 'Several nodes on one PostgreSQL'],

@@ -1,6 +1,6 @@
 /** What the benchmark says of many numbers. */
 import { describe, expect, test } from 'vitest';
-import { CURVE_SHARES, latenessRound, perSecondOf, UNKNOWN_CPU } from '../../bench/results.ts';
+import { CURVE_SHARES, latenessRound, perSecondOf, UNKNOWN_CPU } from '../../bench/lateness.ts';
 import { median, quantile, spreadOf } from '../../bench/statistics.ts';
 
 describe('quantiles', () => {

@@ -1,7 +1,8 @@
 /** The table at the end of a run. */
 import { describe, expect, test } from 'vitest';
+import { latenessRound } from '../../bench/lateness.ts';
 import { optionsOf } from '../../bench/options.ts';
-import { type ContenderResults, latenessRound, type Results } from '../../bench/results.ts';
+import type { ContenderResults, Results } from '../../bench/results.ts';
 import { summaryOf } from '../../bench/summary.ts';
 import { CANNED, neighbourLine } from './canned-results.ts';
 
