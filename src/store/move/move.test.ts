@@ -423,24 +423,25 @@ describe('all or nothing', () => {
 
   test('nothing else can write to either database during the move', async () => {
     await using database = await createDatabase(await sharedPostgres());
-    const attempts: Promise<unknown>[] = [];
-    await moveTo(database.url, ({ table }) => {
-      if (table !== 'projects') return;
-      const db = openForWriting(path);
-      db.pragma('busy_timeout = 0');
-      expect(() => db.exec('BEGIN IMMEDIATE')).toThrow(/locked/);
-      db.close();
-      attempts.push(
-        expect(
-          execute(
-            database.url,
-            "SET lock_timeout = 100; INSERT INTO projects VALUES ('prj_1', 'default', '2026-01-01', 1)",
-          ),
-        ).rejects.toThrow(/lock timeout/),
-      );
+    await using proxy = await startProxy(Number(new URL(database.url).port));
+    await rowsThereAfterMigration(database);
+    const committing = new Promise<void>((resolve) => {
+      proxy.interfere((sql) => {
+        if (sql !== 'COMMIT') return 'pass';
+        resolve();
+        return 'stall it';
+      });
     });
-    expect(attempts).toHaveLength(1);
-    await Promise.all(attempts);
+    const moving = moveTo(proxy.through(database.url));
+    await Promise.race([committing, moving]);
+    const db = openForWriting(path);
+    db.pragma('busy_timeout = 0');
+    expect(() => db.exec('BEGIN IMMEDIATE')).toThrow(/locked/);
+    db.close();
+    const insert = "INSERT INTO projects VALUES ('prj_1', 'default', '2026-01-01', 1)";
+    await expect(execute(database.url, `SET lock_timeout = 100; ${insert}`)).rejects.toThrow(/lock timeout/);
+    proxy.resume();
+    expect(rowsMoved(await moving)).toEqual(rowsHere());
   });
 });
 
