@@ -21,6 +21,7 @@ import type { Prunable } from '#src/ports/store.ts';
 import { SqlAlerts } from '#src/store/sql/alerts.ts';
 import type { OldestStatsQueries, SqlReader, SqlWriter, Syntax } from '#src/store/sql/dialect.ts';
 import { lists } from '#src/store/sql/lists.ts';
+import { notificationReads } from '#src/store/sql/notification-reads.ts';
 import type { Query } from '#src/store/sql/query.ts';
 import { keyedReads } from '#src/store/sql/reads.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
@@ -46,6 +47,7 @@ export function readsOf({ reader, syntax, oldestStats, verbs }: PlanDependencies
   const ask = ({ sql, parameters }: Query) => reader.query(sql, ...parameters);
   return {
     ...keyedReads(reader, syntax.longText),
+    ...notificationReads(reader, syntax.longText),
     ...lists(reader, syntax),
     insight: makeSqlInsight({
       readers: { api: reader, engine: reader, insight: reader, search: reader },
@@ -248,6 +250,23 @@ export const PLAN_CASES: readonly PlanCase[] = [
   ['a schedule', (reads) => reads.findSchedule(LARGE, SCHEDULE), [...JOINED, SCHEDULE_KEY], 4],
   ['a profile', (reads) => reads.findProfile(LARGE, ENDPOINT), [PROFILE_KEY, VERSION_KEY], 4],
   ['a delivery', (reads) => reads.findDelivery(LARGE, DELIVERY), [DELIVERY_KEY], 4],
+  [
+    'the profile and the size of the labels for a notification',
+    (reads) => reads.findNotificationSource(LARGE, ENDPOINT, SCHEDULE),
+    [PROFILE_KEY, VERSION_KEY, SCHEDULE_KEY],
+    4,
+  ],
+  [
+    'what a notification tells',
+    (reads) => reads.findNotificationSubject(LARGE, DELIVERY, 10),
+    [
+      DELIVERY_KEY,
+      SCHEDULE_KEY,
+      'attempt_responses_pkey(partition,delivery_id,attempt_no)',
+      'attempts_pkey(partition,delivery_id)',
+    ],
+    6,
+  ],
   [
     'attempts, with the one in flight',
     (reads) => reads.listAttempts(LARGE, DELIVERY, 0, 20),
@@ -523,9 +542,14 @@ export const PLAN_CASES: readonly PlanCase[] = [
   ],
   [
     'messages that are due',
-    ({ alerts }) => alerts.listDueMessages(LARGE, START, 10),
-    ['alert_messages_due(partition,due_at)'],
-    10,
+    ({ alerts }) => alerts.listDueMessages(LARGE, START),
+    [
+      'alert_messages_due(partition)',
+      'alert_messages_due(partition,channel_id,due_at)',
+      'alert_messages_of_incident(partition,incident_id,id)',
+      'alert_messages_pkey(partition,id)',
+    ],
+    20,
   ],
   [
     'ended messages and incidents',

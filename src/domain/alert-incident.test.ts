@@ -8,7 +8,7 @@ import {
   decideIncidents,
   findingsOf,
   type ObservedMinute,
-  OPEN_INCIDENTS_MAX,
+  OWN_INCIDENTS_MAX,
   QUIET_MS,
   REMINDER_MS,
 } from './alert-incident.ts';
@@ -151,16 +151,21 @@ describe('an incident', () => {
     expect(watched.messages.map(([, kind]) => kind)).toEqual(['opened', 'closed']);
   });
 
-  test('is one of 20 open ones; further endpoints wait until one ends', () => {
+  test('is one of 20 of its own, or shared by further endpoints until they have one of their own', () => {
     const watched = new Watched();
     const many = Array.from({ length: 50 }, (_, index) => `https://h${index}.example/` as EndpointKey);
     watched.step(many, START);
-    expect(watched.open).toHaveLength(OPEN_INCIDENTS_MAX);
+    const shared = () => watched.open.filter(({ endpoint }) => endpoint === null);
+    expect([watched.open.length, shared().length]).toEqual([OWN_INCIDENTS_MAX + 1, 1]);
     watched.step(many.slice(1), later(1));
     watched.step(many.slice(1), later(1 + QUIET_MS));
     watched.step(many.slice(1), later(2 + QUIET_MS));
-    expect(watched.open).toHaveLength(OPEN_INCIDENTS_MAX);
-    expect(watched.incidents.size).toBe(OPEN_INCIDENTS_MAX + 1);
+    expect([watched.open.length, shared().length]).toEqual([OWN_INCIDENTS_MAX + 1, 1]);
+    expect(watched.incidents.size).toBe(OWN_INCIDENTS_MAX + 2);
+    watched.step(many.slice(1, OWN_INCIDENTS_MAX + 1), later(3 + QUIET_MS));
+    watched.step(many.slice(1, OWN_INCIDENTS_MAX + 1), later(3 + 2 * QUIET_MS));
+    expect([watched.open.length, shared().length]).toEqual([OWN_INCIDENTS_MAX, 0]);
+    expect(watched.messages.filter(([, kind]) => kind === 'closed')).toHaveLength(2);
   });
 
   test('has one message at its beginning and one at its end, whatever happens between', () => {

@@ -28,7 +28,7 @@ export interface AlertIncident {
   readonly partition: Partition;
   readonly id: AlertIncidentId;
   readonly conditionId: AlertConditionId;
-  /** The endpoint whose breaker is not closed; null for other kinds. */
+  /** The endpoint whose breaker is not closed. Null for other kinds, and for the endpoints that share an incident. */
   readonly endpoint: EndpointKey | null;
   readonly begunAt: Instant;
   /** Since when the condition has not been true; null while it is true. */
@@ -42,8 +42,8 @@ export interface AlertIncident {
 
 export const QUIET_MS = 5 * MS_PER_MINUTE;
 export const REMINDER_MS = MS_PER_DAY;
-/** Open incidents of one condition. Further endpoints wait until one ends. */
-export const OPEN_INCIDENTS_MAX = 20;
+/** Endpoints that have an incident of their own, for one condition. Further ones share one. */
+export const OWN_INCIDENTS_MAX = 20;
 /** Skipped occurrences are true for this long. */
 const SKIPPED_WINDOW_MINUTES = 5;
 
@@ -120,11 +120,17 @@ export function decideIncidents(
   findings: readonly AlertFinding[],
   now: Instant,
 ): IncidentDecision {
-  const found = new Set(findings.map(({ endpoint }) => endpoint));
   const known = new Set(open.map(({ endpoint }) => endpoint));
-  const changed = open.flatMap((incident) => change(incident, found.has(incident.endpoint), now) ?? []);
-  const begun = findings.filter(({ endpoint }) => !known.has(endpoint));
-  return { begun: begun.slice(0, Math.max(OPEN_INCIDENTS_MAX - open.length, 0)), changed };
+  const free = OWN_INCIDENTS_MAX - open.filter(({ endpoint }) => endpoint !== null).length;
+  const unknown = findings.filter(({ endpoint }) => endpoint !== null && !known.has(endpoint));
+  const own = unknown.slice(0, Math.max(free, 0));
+  const shared = unknown.length > own.length ? [{ endpoint: null, count: null }] : [];
+  const ofNoEndpoint = [...findings.filter(({ endpoint }) => endpoint === null), ...shared];
+  const found = new Set([...findings, ...shared].map(({ endpoint }) => endpoint));
+  return {
+    begun: [...own, ...ofNoEndpoint.filter(() => !known.has(null))],
+    changed: open.flatMap((incident) => change(incident, found.has(incident.endpoint), now) ?? []),
+  };
 }
 
 function change(incident: AlertIncident, isTrue: boolean, now: Instant): IncidentChange | null {

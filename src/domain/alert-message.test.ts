@@ -32,8 +32,13 @@ test('fails at once where no retry is allowed', () => {
   expect(failed).toMatchObject({ status: 'failed', attemptCount: 1, dueAt: null, endedAt: START });
 });
 
+test('that tests a channel is attempted once', () => {
+  const failed = afterAttempt(newMessage(), failureResult('timeout'), START);
+  expect(failed).toMatchObject({ kind: 'test', status: 'failed', attemptCount: 1, dueAt: null });
+});
+
 test('is attempted 12 times, with waits that grow to half an hour', () => {
-  let message = newMessage();
+  let message: AlertMessage = { ...newMessage(), kind: 'opened' };
   const waits: number[] = [];
   while (message.status === 'waiting') {
     const at = instant((message.dueAt ?? 0) + 1_000);

@@ -82,11 +82,12 @@ export function createMessage(given: NewAlertMessage, now: Instant): AlertMessag
   };
 }
 
-/** Ends an attempt of a waiting message. A terminal failure allows no retry. */
+/** Ends an attempt of a waiting message. There is no retry after a terminal failure, and none of a test. */
 export function afterAttempt(message: AlertMessage, result: AttemptResult, now: Instant): AlertMessage {
   const attemptCount = message.attemptCount + 1;
   const isDelivered = result.outcome === 'success';
-  const retries = result.outcome === 'retryable' && attemptCount < ALERT_RETRY_POLICY.maxAttempts;
+  const attemptsMax = message.kind === 'test' ? 1 : ALERT_RETRY_POLICY.maxAttempts;
+  const retries = result.outcome === 'retryable' && attemptCount < attemptsMax;
   return {
     ...message,
     status: isDelivered ? 'delivered' : retries ? 'waiting' : 'failed',

@@ -34,9 +34,12 @@ export interface AlertStore {
   findCondition(partition: Partition, id: AlertConditionId): Promise<AlertCondition | null>;
   /** `missing`: one of its channels does not exist. `full`: there are too many. */
   addCondition(condition: AlertCondition): Promise<'done' | 'stale' | 'missing' | 'full'>;
-  /** Replaces the condition. One that is not enabled any more ends its incidents at `updatedAt`, without messages. */
+  /**
+   * Replaces the condition. One that is not enabled any more ends its incidents at `updatedAt`, without messages, and
+   * drops those that wait.
+   */
   replaceCondition(condition: AlertCondition): Promise<'done' | 'stale' | 'missing'>;
-  /** Removes the condition, and ends its incidents without messages. */
+  /** Removes the condition, ends its incidents without messages, and drops those that wait. */
   removeCondition(condition: AlertCondition, now: Instant): Promise<'done' | 'stale'>;
   /** Lists partitions that have conditions, after `after` in a fixed order. */
   listPartitionsWithConditions(after: Partition | null, limit: number): Promise<readonly Partition[]>;
@@ -69,8 +72,11 @@ export interface AlertStore {
     now: Instant,
     limit: number,
   ): Promise<readonly Partition[]>;
-  /** Lists waiting messages that are due, those due first in front. */
-  listDueMessages(partition: Partition, now: Instant, limit: number): Promise<readonly AlertMessage[]>;
+  /**
+   * Lists for each channel the message that is due first. A message waits for earlier ones of its incident to the same
+   * channel, so that the last word arrives last.
+   */
+  listDueMessages(partition: Partition, now: Instant): Promise<readonly AlertMessage[]>;
   /** Replaces the message, guarded by its revision. */
   replaceMessage(message: AlertMessage): Promise<'done' | 'stale'>;
 

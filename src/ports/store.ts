@@ -226,6 +226,16 @@ export interface NotificationSource {
   readonly metadataBytes: number;
 }
 
+/** A delivery that ended, and what its notification quotes. */
+export interface NotificationSubject {
+  readonly delivery: Delivery;
+  readonly schedule: Schedule;
+  /** Its last attempts, in the order of `attemptNo`. */
+  readonly attempts: readonly Attempt[];
+  /** What is kept of its last answer. */
+  readonly response: KeptResponse | null;
+}
+
 /** The objects that retention removes, each with everything that depends on it. */
 export const PRUNABLE = ['deliveries', 'payloads', 'schedules', 'receipts', 'gates'] as const;
 export type Prunable = (typeof PRUNABLE)[number];
@@ -332,6 +342,12 @@ export interface Store {
     endpointId: EndpointId,
     scheduleId: ScheduleId | null,
   ): Promise<NotificationSource | null>;
+  /** Finds what a notification of this delivery tells, with at most so many attempts. The delivery has ended. */
+  findNotificationSubject(
+    partition: Partition,
+    id: DeliveryId,
+    attemptsMax: number,
+  ): Promise<NotificationSubject | null>;
 
   /** Finds the receipt under a key, unless it has expired. */
   findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null>;

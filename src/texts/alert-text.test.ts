@@ -60,23 +60,37 @@ describe.each(ALERT_CONDITION_KINDS)('the words about %s', (kind) => {
   });
 });
 
+test('endpoints that share an incident are not named', () => {
+  const shared = incident('breaker_opened');
+  expect(incidentWords('opened', shared).title).toBe('More than 20 breakers are open');
+  expect(incidentWords('closed', shared).title).toBe('No further breakers are open');
+});
+
+test('a breaker that did not close is not said to be closed', () => {
+  const endpoint = endpointKeyOf({ endpointId: null, url: 'https://a.example/b' });
+  const { title, text } = incidentWords('unused', incident('breaker_opened', { endpoint }));
+  expect(title).toBe('No more deliveries: https://a.example/b');
+  expect(text).not.toMatch(/has been closed/);
+});
+
 test('one failed delivery is in the singular', () => {
   const failed = incident('deliveries_failed');
   const { text } = incidentWords('opened', { ...failed, detail: { ...failed.detail, count: 1 } });
   expect(text).toContain('1 delivery was dead-lettered or expired in the last 1 minute.');
 });
 
-test('an endpoint is named by its profile, or by origin and path', () => {
+test('an endpoint is named by its profile, or by its origin: a path may be a credential', () => {
   const named = incident('breaker_opened', { endpoint: 'ep_1' as never });
   const detail = { ...named.detail, endpointName: 'orders' };
   expect(incidentWords('opened', { ...named, detail })).toMatchObject({
     title: 'Breaker open: orders',
     text: expect.stringContaining('the endpoint profile orders (ep_1)'),
   });
-  const endpoint = endpointKeyOf({ endpointId: null, url: `https://a.example/hook?key=secret` });
+  const endpoint = endpointKeyOf({ endpointId: null, url: `https://a.example/secret/@all?key=hidden` });
   const inline = incidentContent('opened', incident('breaker_opened', { endpoint }), PLACE);
-  expect(inline.title).toBe('Breaker open: https://a.example/hook');
-  expect(JSON.stringify(inline)).not.toContain('secret');
+  expect(inline.title).toBe('Breaker open: https://a.example/…');
+  expect(`${inline.title} ${inline.text}`).not.toMatch(/secret|hidden|@/);
+  expect(inline.incident?.endpoint).toBe('https://a.example/secret/@all');
   const long = endpointKeyOf({ endpointId: null, url: `https://a.example/${'x'.repeat(8_000)}` });
   const { title, text } = incidentWords('opened', incident('breaker_opened', { endpoint: long }));
   expect(title.length).toBeLessThan(150);

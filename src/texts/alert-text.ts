@@ -1,9 +1,14 @@
 /**
  * Says in plain sentences what an alert is about: what happened, why, and what to do. Every channel gets the same
- * sentences. An endpoint is named by its profile, or by origin and path: the query of a URL may be a secret.
+ * sentences. A message names an endpoint by its profile, or by its origin: the rest of a URL may be a secret.
  */
-import type { AlertConditionKind } from '#src/domain/alert.ts';
-import { type AlertIncident, type IncidentMessageKind, QUIET_MS } from '#src/domain/alert-incident.ts';
+import { type AlertConditionKind, shownUrlOf } from '#src/domain/alert.ts';
+import {
+  type AlertIncident,
+  type IncidentMessageKind,
+  OWN_INCIDENTS_MAX,
+  QUIET_MS,
+} from '#src/domain/alert-incident.ts';
 import type { AlertContent } from '#src/domain/alert-message.ts';
 import type { AlertIncidentId } from '#src/domain/id.ts';
 import { formatInstant, MS_PER_MINUTE } from '#src/domain/instant.ts';
@@ -22,19 +27,22 @@ export interface AlertPlace {
   readonly dashboard: string | null;
 }
 
+/** What is said. `unused`: a breaker did not close, but nothing has been sent to its endpoint for days. */
+export type IncidentWording = IncidentMessageKind | 'unused';
+
 interface Words {
   readonly title: string;
   readonly text: string;
 }
 
 export function incidentContent(
-  message: IncidentMessageKind,
+  wording: IncidentWording,
   incident: AlertIncident,
   { project, mode, dashboard }: AlertPlace,
 ): AlertContent {
   const { id, conditionId, endpoint, detail, begunAt, endedAt } = incident;
   return {
-    ...incidentWords(message, incident),
+    ...incidentWords(wording, { ...incident, endpoint: shownEndpoint(endpoint) }),
     url: pageOf({ project, mode, dashboard }, id),
     project,
     mode,
@@ -64,16 +72,46 @@ function pageOf({ project, mode, dashboard }: AlertPlace, id: AlertIncidentId | 
   return dashboard === null ? null : `${dashboard}/p/${project}/${mode}/alerts${id === null ? '' : `/${id}`}`;
 }
 
-export function incidentWords(message: IncidentMessageKind, incident: AlertIncident): Words {
-  const words = WORDS[incident.detail.kind](incident)[message];
-  if (message !== 'reminder') return words;
+/** What the words about an incident depend on. `endpoint` is shown as it is. */
+export interface WordedIncident extends Pick<AlertIncident, 'detail' | 'begunAt'> {
+  readonly endpoint: string | null;
+}
+
+export function incidentWords(wording: IncidentWording, incident: WordedIncident): Words {
+  if (wording === 'unused') return unusedWords(incident);
+  const words = WORDS[incident.detail.kind](incident)[wording];
+  if (wording !== 'reminder') return words;
   return { ...words, text: `${words.text} This began at ${formatInstant(incident.begunAt)}.` };
 }
 
-const WORDS: Readonly<
-  Record<AlertConditionKind, (incident: AlertIncident) => Readonly<Record<IncidentMessageKind, Words>>>
-> = {
+function unusedWords(incident: WordedIncident): Words {
+  return {
+    title: `No more deliveries: ${shortName(incident)}`,
+    text: `Nothing has been sent to ${fullName(incident)} for two days. Its circuit breaker did not close, and nothing probes it. Close it in the dashboard if the endpoint works again.`,
+  };
+}
+
+type WordsOfKind = Readonly<Record<IncidentMessageKind, Words>>;
+
+/** The endpoints that share an incident. */
+const FURTHER_BREAKERS: WordsOfKind = {
+  opened: {
+    title: `More than ${OWN_INCIDENTS_MAX} breakers are open`,
+    text: `The circuit breakers of further endpoints opened. Only ${OWN_INCIDENTS_MAX} endpoints have messages of their own at a time. Look at all endpoints in the dashboard.`,
+  },
+  reminder: {
+    title: `Still more than ${OWN_INCIDENTS_MAX} breakers are open`,
+    text: `Only ${OWN_INCIDENTS_MAX} endpoints have messages of their own at a time. Look at all endpoints in the dashboard.`,
+  },
+  closed: {
+    title: `No further breakers are open`,
+    text: `For ${QUIET_MINUTES} minutes, each endpoint whose circuit breaker is open has had messages of its own.`,
+  },
+};
+
+const WORDS: Readonly<Record<AlertConditionKind, (incident: WordedIncident) => WordsOfKind>> = {
   breaker_opened: (incident) => {
+    if (incident.endpoint === null) return FURTHER_BREAKERS;
     const [name, endpoint] = [shortName(incident), fullName(incident)];
     const advice = 'Check the receiver, then close the breaker in the dashboard or wait for the next probe.';
     return {
@@ -132,13 +170,18 @@ const WORDS: Readonly<
   },
 };
 
-/** The name of the profile, else its id or origin and path. */
-function shortName({ endpoint, detail }: AlertIncident): string {
+/** The name of the profile, else the endpoint. */
+function shortName({ endpoint, detail }: WordedIncident): string {
   return cut(detail.endpointName ?? endpoint ?? '', TITLE_ENDPOINT_CHARACTERS_MAX);
 }
 
-function fullName({ endpoint, detail: { endpointName } }: AlertIncident): string {
+function fullName({ endpoint, detail: { endpointName } }: WordedIncident): string {
   return endpointName === null ? (endpoint ?? '') : `the endpoint profile ${endpointName} (${endpoint})`;
+}
+
+/** A path may be a credential, as that of an incoming webhook is. */
+function shownEndpoint(endpoint: string | null): string | null {
+  return endpoint !== null && URL.canParse(endpoint) ? shownUrlOf(endpoint) : endpoint;
 }
 
 /** Cuts between two characters. */

@@ -248,11 +248,10 @@ export function alertsContract(suite: Suite): void {
       const { alerts } = fixture.store;
       const [first, second] = messages;
       if (first === undefined || second === undefined) throw new Error('There are two messages.');
-      const due = (now: Instant) => alerts.listDueMessages(fixture.partition, now, 10);
+      const due = (now: Instant) => alerts.listDueMessages(fixture.partition, now);
       expect(await due(instant(first.createdAt - 1))).toEqual([]);
       expect(await due(fixture.now)).toEqual(messages);
-      expect(await alerts.listDueMessages(fixture.partition, fixture.now, 1)).toEqual([first]);
-      expect(await alerts.listDueMessages(fixture.neighbour, fixture.now, 10)).toEqual([]);
+      expect(await alerts.listDueMessages(fixture.neighbour, fixture.now)).toEqual([]);
       const retried = afterAttempt(first, FAILURE, fixture.tick());
       const answers = await Promise.all([alerts.replaceMessage(retried), alerts.replaceMessage(retried)]);
       expect(answers.toSorted()).toEqual(['done', 'stale']);
@@ -269,6 +268,59 @@ export function alertsContract(suite: Suite): void {
       expect(ended.map(({ status }) => status)).toEqual(['failed', 'delivered']);
     });
 
+    test('are due one for each channel, and behind earlier ones of their incident', async () => {
+      const fixture = await suite.fixture();
+      const { id: channelId } = await addChannel(fixture);
+      const condition = await addCondition(fixture, { channelIds: [channelId] });
+      const { alerts } = fixture.store;
+      const incidents = ['https://a.example/', 'https://b.example/'].map((endpoint) =>
+        newIncident(fixture, condition, endpoint as EndpointKey),
+      );
+      const messages = incidents.map((incident) => newMessage(fixture, incident, { channelId }));
+      for (const [index, incident] of incidents.entries()) {
+        const write = { condition, incident, messages: messages.slice(index, index + 1) };
+        expect(await alerts.addIncident(write)).toBe('done');
+      }
+      const [[incident], [first, second]] = [incidents, messages];
+      if (first === undefined || second === undefined || incident === undefined)
+        throw new Error('There are two.');
+      const due = async () =>
+        (await alerts.listDueMessages(fixture.partition, fixture.now)).map(({ id }) => id);
+      expect(await due()).toEqual([first.id]);
+      // The channel is down when the incident begins, and works when it ends.
+      const retried = afterAttempt(first, FAILURE, fixture.now);
+      expect(await alerts.replaceMessage(retried)).toBe('done');
+      const last = newMessage(fixture, incident, { channelId, kind: 'closed' });
+      const ended = { ...incident, endedAt: fixture.now, revision: 2 };
+      expect(await alerts.replaceIncident({ condition, incident: ended, messages: [last] })).toBe('done');
+      expect(await due()).toEqual([second.id]);
+      expect(await alerts.replaceMessage(afterAttempt(second, SUCCESS, fixture.now))).toBe('done');
+      expect(await due()).toEqual([]);
+      expect(await alerts.replaceMessage(afterAttempt(retried, SUCCESS, fixture.now))).toBe('done');
+      expect(await due()).toEqual([last.id]);
+    });
+
+    test.each(['disabled', 'removed'] as const)(
+      'about open incidents are dropped when their condition is %s',
+      async (how) => {
+        const fixture = await suite.fixture();
+        const { condition, incident, messages } = await opened(fixture);
+        const other = await opened(fixture);
+        const { alerts } = fixture.store;
+        const now = fixture.tick();
+        const change =
+          how === 'removed'
+            ? alerts.removeCondition(condition, now)
+            : alerts.replaceCondition({ ...condition, enabled: false, updatedAt: now, revision: 2 });
+        expect(await change).toBe('done');
+        const dropped = await alerts.listMessages(fixture.partition, incident.id, 10);
+        expect(dropped.map(({ status, error, dueAt, endedAt }) => [status, error, dueAt, endedAt])).toEqual(
+          messages.map(() => ['failed', 'the condition was switched off', null, now]),
+        );
+        expect(await alerts.listDueMessages(fixture.partition, fixture.now)).toEqual(other.messages);
+      },
+    );
+
     test('to test a channel are added one at a time, while the channel exists', async () => {
       const fixture = await suite.fixture();
       const channel = await addChannel(fixture);
@@ -276,7 +328,7 @@ export function alertsContract(suite: Suite): void {
       const test = () => newMessage(fixture, null, { kind: 'test', channelId: channel.id });
       const answers = await Promise.all([alerts.addTestMessage(test()), alerts.addTestMessage(test())]);
       expect(answers.toSorted()).toEqual(['done', 'in_use']);
-      const [waiting] = await alerts.listDueMessages(fixture.partition, fixture.now, 10);
+      const [waiting] = await alerts.listDueMessages(fixture.partition, fixture.now);
       if (waiting === undefined) throw new Error('There is a message.');
       expect(await alerts.replaceMessage(afterAttempt(waiting, SUCCESS, fixture.now))).toBe('done');
       expect(await alerts.addTestMessage(test())).toBe('done');
@@ -289,9 +341,7 @@ export function alertsContract(suite: Suite): void {
       const { incident, messages } = await opened(fixture);
       await fixture.reopen();
       expect(await fixture.store.alerts.listOpenIncidents(fixture.partition)).toEqual([incident]);
-      expect(await fixture.store.alerts.listDueMessages(fixture.partition, fixture.now, 10)).toEqual(
-        messages,
-      );
+      expect(await fixture.store.alerts.listDueMessages(fixture.partition, fixture.now)).toEqual(messages);
     });
   });
 
@@ -315,7 +365,7 @@ export function alertsContract(suite: Suite): void {
       expect(await alerts.prune(after, 10)).toBe(2);
       expect(await alerts.prune(after, 10)).toBe(0);
       expect(await alerts.listIncidents(fixture.partition, null, 10)).toEqual([open.incident]);
-      expect(await alerts.listDueMessages(fixture.partition, fixture.now, 10)).toEqual(open.messages);
+      expect(await alerts.listDueMessages(fixture.partition, fixture.now)).toEqual(open.messages);
     });
   });
 

@@ -14,7 +14,7 @@ import {
   findingsOf,
   type IncidentMessageKind,
 } from '#src/domain/alert-incident.ts';
-import { type AlertMessage, createMessage } from '#src/domain/alert-message.ts';
+import { type AlertContent, type AlertMessage, createMessage } from '#src/domain/alert-message.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { parseId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -23,7 +23,7 @@ import { isUpkeepNode } from '#src/engine/cluster/slot-ownership.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
 import type { IncidentWrite } from '#src/ports/alert-store.ts';
 import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
-import { type AlertPlace, incidentContent } from '#src/texts/alert-text.ts';
+import { type AlertPlace, type IncidentWording, incidentContent } from '#src/texts/alert-text.ts';
 import { AlertObserver } from './alert-observer.ts';
 import type { AlertsDependencies } from './dependencies.ts';
 
@@ -100,20 +100,34 @@ export class AlertEvaluator {
     const open = await store.alerts.listOpenIncidents(partition);
     const now = clock.now();
     const observed = await this.#observer.observe(partition, conditions, open, now);
-    for (const condition of conditions) {
+    const decided = conditions.map((condition) => {
       const own = open.filter(({ conditionId }) => conditionId === condition.id);
-      const { begun, changed } = decideIncidents(own, findingsOf(condition, observed, now), now);
-      for (const finding of begun) await this.#begin(condition, finding, now);
-      for (const { incident, message } of changed) await this.#change(condition, incident, message, now);
+      return { condition, ...decideIncidents(own, findingsOf(condition, observed, now), now) };
+    });
+    if (decided.every(({ begun, changed }) => begun.length + changed.length === 0)) return;
+    const place = await this.#placeOf(partition);
+    for (const { condition, begun, changed } of decided) {
+      for (const finding of begun) await this.#begin(condition, finding, place, now);
+      for (const { incident, message } of changed)
+        await this.#change(condition, incident, message, place, now);
     }
   }
 
-  async #begin(condition: AlertCondition, finding: AlertFinding, now: Instant): Promise<void> {
+  async #begin(
+    condition: AlertCondition,
+    finding: AlertFinding,
+    place: AlertPlace,
+    now: Instant,
+  ): Promise<void> {
     const { store, ids, ownership } = this.#dependencies;
     const name = await this.#nameOf(condition.partition, finding.endpoint);
     const incident = beginIncident(condition, ids.mint('inc', now), finding, name, now);
-    const messages = await this.#messages(condition, incident, 'opened', now);
-    const write = { condition, incident, messages };
+    const content = incidentContent('opened', incident, place);
+    const write = {
+      condition,
+      incident,
+      messages: this.#messages(condition, incident, 'opened', content, now),
+    };
     this.#told(write, 'opened', await store.alerts.addIncident(write, ownership.fence));
   }
 
@@ -121,10 +135,18 @@ export class AlertEvaluator {
     condition: AlertCondition,
     incident: AlertIncident,
     message: IncidentMessageKind | null,
+    place: AlertPlace,
     now: Instant,
   ): Promise<void> {
     const { store, ownership } = this.#dependencies;
-    const messages = message === null ? [] : await this.#messages(condition, incident, message, now);
+    let messages: readonly AlertMessage[] = [];
+    if (message !== null) {
+      // The condition may have been changed since the incident began.
+      const { threshold, windowMinutes } = condition;
+      const present = { ...incident, detail: { ...incident.detail, threshold, windowMinutes } };
+      const content = incidentContent(await this.#wordingOf(incident, message, now), present, place);
+      messages = this.#messages(condition, incident, message, content, now);
+    }
     const write = { condition, incident, messages };
     this.#told(write, message, await store.alerts.replaceIncident(write, ownership.fence));
   }
@@ -143,21 +165,30 @@ export class AlertEvaluator {
     this.#options.onMessages();
   }
 
-  async #messages(
-    { channelIds }: AlertCondition,
-    incident: AlertIncident,
-    kind: IncidentMessageKind,
+  /** An incident of a breaker may end although the breaker did not close. */
+  async #wordingOf(
+    { partition, endpoint }: AlertIncident,
+    message: IncidentMessageKind,
     now: Instant,
-  ): Promise<readonly AlertMessage[]> {
-    const { partition, id: incidentId } = incident;
-    const content = incidentContent(kind, incident, await this.#placeOf(partition));
+  ): Promise<IncidentWording> {
+    if (message !== 'closed' || endpoint === null) return message;
+    return (await this.#observer.isLeftOpen(partition, endpoint, now)) ? 'unused' : 'closed';
+  }
+
+  #messages(
+    { channelIds }: AlertCondition,
+    { partition, id: incidentId }: AlertIncident,
+    kind: IncidentMessageKind,
+    content: AlertContent,
+    now: Instant,
+  ): readonly AlertMessage[] {
     return channelIds.map((channelId) => {
       const id = this.#dependencies.ids.mint('dlv', now);
       return createMessage({ partition, id, incidentId, channelId, kind, content }, now);
     });
   }
 
-  /** Messages are rare, so the projects are read for each. */
+  /** Changes are rare, so the projects are read each time. */
   async #placeOf(partition: Partition): Promise<AlertPlace> {
     const { dashboard } = this.#options;
     for (const { name, partitions } of await this.#dependencies.store.listProjects()) {

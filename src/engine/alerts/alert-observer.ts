@@ -30,6 +30,7 @@ const BREAKERS_MAX = 200;
  * longest window of a breaker.
  */
 const UNUSED_AFTER_MS = 2 * MS_PER_DAY;
+const BREAKER_WINDOW_MS_MAX = MS_PER_DAY;
 
 interface KnownMinutes {
   /** The first minute that was read. */
@@ -73,7 +74,11 @@ export class AlertObserver {
     const points = await this.#insight.readStats(partition, MINUTE_MS, since, instant(now + MINUTE_MS));
     const minutes = [
       ...(known?.minutes ?? []).filter(({ at }) => at >= from && at < since),
-      ...points.filter(({ stats }) => stats.deadLettered + stats.expired + stats.downtimeSkips > 0),
+      ...points.flatMap(({ at, stats: { deadLettered, expired, downtimeSkips } }) =>
+        deadLettered + expired + downtimeSkips > 0
+          ? [{ at, stats: { deadLettered, expired, downtimeSkips } }]
+          : [],
+      ),
     ];
     this.#known.set(partition, { from, readAt: now, allReadAt: known?.allReadAt ?? now, minutes });
     return minutes;
@@ -96,9 +101,21 @@ export class AlertObserver {
     const endpoints = new Set(listed);
     for (const { endpoint } of open) {
       if (endpoint === null || endpoints.has(endpoint)) continue;
-      const gate = await this.#insight.findGate(partition, endpoint);
-      if (gate !== null && gate.breaker.openUntil !== null) endpoints.add(endpoint);
+      const openUntil = await this.#openUntil(partition, endpoint);
+      if (openUntil !== null && openUntil > changedAfter) endpoints.add(endpoint);
     }
     return [...endpoints];
+  }
+
+  /** Whether the breaker of an endpoint that was dropped as unused is still not closed. */
+  async isLeftOpen(partition: Partition, endpoint: EndpointKey, now: Instant): Promise<boolean> {
+    const openUntil = await this.#openUntil(partition, endpoint);
+    return openUntil !== null && openUntil < now - UNUSED_AFTER_MS + BREAKER_WINDOW_MS_MAX;
+  }
+
+  /** The end of the last window of a breaker that is not closed. */
+  async #openUntil(partition: Partition, endpoint: EndpointKey): Promise<Instant | null> {
+    const gate = await this.#insight.findGate(partition, endpoint);
+    return gate?.breaker.openUntil ?? null;
   }
 }

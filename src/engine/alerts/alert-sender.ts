@@ -1,13 +1,16 @@
 /**
- * Sends alert messages that are due, a few at a time and round robin by customer, with the egress and the signatures of
- * deliveries. The message in the store says what is left to do: after a crash it is sent again. A message is no
- * delivery, so a channel that fails counts nowhere.
+ * Sends alert messages that are due, with the egress and the signatures of deliveries. The message in the store says
+ * what is left to do: after a crash it is sent again. A message is no delivery, so a channel that fails counts nowhere.
+ *
+ * A channel gets one message at a time. Customers are served round robin, and so are the channels of each, so that
+ * channels that hang delay neither other channels nor other customers.
  */
 import { type AlertMessage, afterAttempt } from '#src/domain/alert-message.ts';
 import type { AttemptResult } from '#src/domain/delivery-lifecycle.ts';
 import { failureResult } from '#src/domain/failures.ts';
-import type { DeliveryId } from '#src/domain/id.ts';
+import type { AlertChannelId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
+import { RecentCache } from '#src/domain/recent-cache.ts';
 import { alertUrlContext } from '#src/domain/sealing-contexts.ts';
 import { judgeSent } from '#src/engine/attempt/judged-attempt.ts';
 import { Sender } from '#src/engine/attempt/sender.ts';
@@ -21,7 +24,10 @@ import { pause } from '#src/ports/system.ts';
 import { alertRequest } from './alert-request.ts';
 import type { AlertsDependencies } from './dependencies.ts';
 
-export const IN_FLIGHT_MAX = 8;
+export const IN_FLIGHT_MAX = 64;
+/** Messages of one customer in flight. */
+export const CUSTOMER_IN_FLIGHT_MAX = 4;
+const CUSTOMERS_KEPT_MAX = 1_000;
 const TIMEOUT_MS = 15_000;
 const LOOK_EVERY_MS = 1_000;
 /** The same where a look asks many servers. */
@@ -35,15 +41,23 @@ const CHANNEL_REMOVED: AttemptResult = {
   error: 'the channel was removed',
 };
 
+interface InFlight {
+  readonly partition: Partition;
+  readonly ended: Promise<void>;
+}
+
 export class AlertSender {
   readonly #dependencies: AlertsDependencies;
   readonly #sender: Sender;
   readonly #keys: SigningKeys;
   readonly #outage: OutageLog;
   readonly #task: PeriodicTask;
-  readonly #inFlight = new Map<DeliveryId, Promise<void>>();
+  /** By channel. */
+  readonly #inFlight = new Map<AlertChannelId, InFlight>();
   /** The customer that was served last; null at the start of a round. */
   #after: Partition | null = null;
+  /** The channel of each customer that was served last. */
+  readonly #lastChannels = new RecentCache<Partition, AlertChannelId>(CUSTOMERS_KEPT_MAX);
 
   constructor(dependencies: AlertsDependencies) {
     this.#dependencies = dependencies;
@@ -77,7 +91,7 @@ export class AlertSender {
   async stop(): Promise<void> {
     await this.#task.stop();
     this.#sender.interrupt();
-    await Promise.all(this.#inFlight.values());
+    await Promise.all([...this.#inFlight.values()].map(({ ended }) => ended));
     this.#outage.stop();
   }
 
@@ -85,7 +99,7 @@ export class AlertSender {
     return this.#dependencies.store.worksByCustomer ? LOOK_AT_SERVERS_EVERY_MS : LOOK_EVERY_MS;
   }
 
-  /** Begins one message of each of the next customers. The end of a message runs it again. */
+  /** Begins messages of the next customers. The end of a message runs it again. */
   async #run(): Promise<Wait> {
     const { store, clock, ownership } = this.#dependencies;
     const room = IN_FLIGHT_MAX - this.#inFlight.size;
@@ -93,18 +107,30 @@ export class AlertSender {
     const after = this.#after;
     const next = await store.alerts.listPartitionsWithMessages(after, clock.now(), room);
     this.#after = next.length < room ? null : (next.at(-1) ?? null);
-    let hasBegun = false;
-    for (const partition of next) hasBegun = (await this.#beginOne(partition)) || hasBegun;
-    return hasBegun || after !== null ? SOON_MS : this.#everyMs;
+    // A message in flight may not be stored yet.
+    if (this.#inFlight.size === 0) this.#outage.succeeded();
+    let begun = 0;
+    for (const partition of next) begun += await this.#begin(partition);
+    return begun > 0 || after !== null ? SOON_MS : this.#everyMs;
   }
 
-  async #beginOne(partition: Partition): Promise<boolean> {
+  /** Returns how many messages were begun. */
+  async #begin(partition: Partition): Promise<number> {
+    const own = [...this.#inFlight.values()].filter((one) => one.partition === partition).length;
+    const room = Math.min(CUSTOMER_IN_FLIGHT_MAX - own, IN_FLIGHT_MAX - this.#inFlight.size);
+    if (room <= 0) return 0;
     const { store, clock } = this.#dependencies;
-    const due = await store.alerts.listDueMessages(partition, clock.now(), IN_FLIGHT_MAX + 1);
-    const message = due.find(({ id }) => !this.#inFlight.has(id));
-    if (message === undefined || this.#task.isStopped) return false;
-    this.#inFlight.set(message.id, this.#deliver(message));
-    return true;
+    const due = await store.alerts.listDueMessages(partition, clock.now());
+    if (this.#task.isStopped) return 0;
+    const last = this.#lastChannels.get(partition);
+    const isNext = ({ channelId }: AlertMessage) => last === undefined || channelId > last;
+    const inTurn = [...due.filter(isNext), ...due.filter((one) => !isNext(one))];
+    const messages = inTurn.filter(({ channelId }) => !this.#inFlight.has(channelId)).slice(0, room);
+    for (const message of messages) {
+      this.#inFlight.set(message.channelId, { partition, ended: this.#deliver(message) });
+      this.#lastChannels.set(partition, message.channelId);
+    }
+    return messages.length;
   }
 
   /** Never rejects. */
@@ -115,7 +141,7 @@ export class AlertSender {
     } catch (error) {
       this.#outage.failed({ error: String(error) });
     }
-    this.#inFlight.delete(message.id);
+    this.#inFlight.delete(message.channelId);
     this.#task.runSoon();
   }
 

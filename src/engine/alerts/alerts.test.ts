@@ -44,7 +44,9 @@ describe('an incident', () => {
     await harness.advance(SOON_MS);
     const titles = (await harness.messages()).map(({ content }) => content.title);
     expect(titles.toSorted()).toEqual(
-      ['Breaker open: orders', `Breaker open: ${ENDPOINT}`].flatMap((title) => [title, title]).toSorted(),
+      ['Breaker open: orders', 'Breaker open: https://a.example/…']
+        .flatMap((title) => [title, title])
+        .toSorted(),
     );
     await harness.saveBreaker(id, false);
     await harness.advance(QUIET_MS + SOON_MS);
@@ -74,8 +76,10 @@ describe('an incident', () => {
     for (let each = 0; each < 250; each++) await harness.saveBreaker(`https://h${each}.example/`, true);
     await harness.advance(QUIET_MS + SOON_MS);
     const open = await harness.engine.disk.alerts.listOpenIncidents(PARTITION);
-    expect(open).toHaveLength(20);
-    expect(open.map(({ quietSince }) => quietSince)).toEqual(Array.from({ length: 20 }, () => null));
+    // Twenty have an incident of their own, and the others share one.
+    expect(open).toHaveLength(21);
+    expect(open.filter(({ endpoint }) => endpoint === null)).toHaveLength(1);
+    expect(open.map(({ quietSince }) => quietSince)).toEqual(Array.from({ length: 21 }, () => null));
     expect(open[0]?.endpoint).toBe('https://z.example/');
     await alerts.stop();
   });
@@ -107,6 +111,23 @@ describe('an incident', () => {
     }
     await harness.advance(QUIET_MS + SOON_MS);
     expect(await harness.kinds()).toEqual(['opened', 'reminder', 'closed']);
+    expect((await harness.messages()).at(-1)?.content.title).toBe('No more deliveries: https://a.example/…');
+    await alerts.stop();
+  });
+
+  test('is worded with the limit that the condition has now', async () => {
+    await using harness = await AlertHarness.open();
+    const condition = await harness.condition('deliveries_failed', [await harness.channel()]);
+    await harness.saveStats({ deadLettered: 500 });
+    const { alerts } = harness.node();
+    await harness.advance(SOON_MS);
+    const changed = { ...condition, threshold: 1_000, revision: 2 };
+    expect(await harness.engine.disk.alerts.replaceCondition(changed)).toBe('done');
+    await harness.advance(QUIET_MS + SOON_MS);
+    expect((await harness.messages()).map(({ content }) => content.title)).toEqual([
+      'Deliveries fail: more than 10 in 5 minutes',
+      'Failures are over: at most 1,000 in 5 minutes',
+    ]);
     await alerts.stop();
   });
 

@@ -10,6 +10,7 @@ import { RecentCache } from '#src/domain/recent-cache.ts';
 import { responseContext } from '#src/domain/sealing-contexts.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { NotifiedResponse } from '#src/ports/notifications.ts';
+import type { NotificationSubject } from '#src/ports/store.ts';
 
 const MODES_MAX = 1_000;
 
@@ -29,7 +30,7 @@ export class NotificationBodies {
     const bodies = new Map<DeliveryId, Uint8Array>();
     await Promise.all(
       deliveries.map(async (delivery) => {
-        const body = delivery.notificationOf === null ? null : await this.#compose(delivery);
+        const body = await this.#compose(delivery);
         if (body !== null) bodies.set(delivery.id, Buffer.from(body));
       }),
     );
@@ -39,18 +40,14 @@ export class NotificationBodies {
   async #compose(notification: Delivery): Promise<string | null> {
     const { store, composeNotification } = this.#dependencies;
     const { partition, notificationOf } = notification;
-    const mode = await this.#modeOf(partition);
-    const delivery = notificationOf === null ? null : await store.findDelivery(partition, notificationOf);
-    if (mode === null || delivery === null) return null;
-    const { id, scheduleId, attemptCount } = delivery;
-    const before = Math.max(attemptCount - NOTIFIED_ATTEMPTS_MAX, 0);
-    const [view, attempts, response] = await Promise.all([
-      scheduleId === null ? null : store.findSchedule(partition, scheduleId),
-      store.listAttempts(partition, id, before, NOTIFIED_ATTEMPTS_MAX),
-      this.#responseOf(delivery),
+    if (notificationOf === null) return null;
+    const [mode, subject] = await Promise.all([
+      this.#modeOf(partition),
+      store.findNotificationSubject(partition, notificationOf, NOTIFIED_ATTEMPTS_MAX),
     ]);
-    if (view === null) return null;
-    return composeNotification({ notification, mode, delivery, schedule: view.schedule, attempts, response });
+    if (mode === null || subject === null) return null;
+    const response = this.#opened(subject);
+    return composeNotification({ ...subject, notification, mode, response });
   }
 
   async #modeOf(partition: Partition): Promise<Mode | null> {
@@ -61,12 +58,12 @@ export class NotificationBodies {
     return mode;
   }
 
-  /** What is kept of the last answer. An answer that cannot be decrypted is left out. */
-  async #responseOf({ partition, id, attemptCount }: Delivery): Promise<NotifiedResponse | null> {
-    const { store, vault, log } = this.#dependencies;
-    const kept = await store.findResponse(partition, id, attemptCount);
-    if (kept === null) return null;
-    const { statusCode, isTruncated, sealed } = kept;
+  /** Decrypts what is kept of the last answer. An answer that cannot be decrypted is left out. */
+  #opened({ delivery, response }: NotificationSubject): NotifiedResponse | null {
+    if (response === null) return null;
+    const { vault, log } = this.#dependencies;
+    const { partition, id, attemptCount } = delivery;
+    const { statusCode, isTruncated, sealed } = response;
     try {
       const bytes = vault.open(responseContext(partition, id, attemptCount), sealed);
       return { statusCode, isTruncated, bytes };

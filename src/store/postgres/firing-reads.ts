@@ -20,6 +20,19 @@ import { decodeText } from './parameter-encoding.ts';
 import { type PlacedText, type Placement, queryOf } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 
+/** SQL: the present version of an endpoint profile, as a list of values. */
+function profileOf(partition: string, id: string): string {
+  return `(SELECT ${listOf([...under('p', PROFILE_HEAD), ...under('v', FIRING_PROFILE_VERSION)])} FROM endpoint_profiles p
+          JOIN endpoint_profile_versions v ON v.partition = ${partition} AND v.endpoint_id = p.id AND v.version = p.version
+          WHERE p.partition = ${partition} AND p.id = ${id}) AS profile`;
+}
+
+/** SQL: the state of the gate of a delivery `d`. */
+function gateOf(partition: string): string {
+  return `(SELECT g.state FROM gates g
+          WHERE g.partition = ${partition} AND g.endpoint_digest = d.endpoint_digest) AS gate`;
+}
+
 /**
  * The endpoint profile, the sweep and the gate come by subqueries, because Citus takes twice as long to plan outer
  * joins. It has to see the partition in each of them.
@@ -28,13 +41,10 @@ function loadQuery({ rowOf, tableText }: Placement): PlacedText {
   return tableText(['partition', 'id'], ({ table, value }) => {
     const partition = value('partition');
     return `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns},
-        (SELECT ${listOf([...under('p', PROFILE_HEAD), ...under('v', FIRING_PROFILE_VERSION)])} FROM endpoint_profiles p
-          JOIN endpoint_profile_versions v ON v.partition = ${partition} AND v.endpoint_id = p.id AND v.version = p.version
-          WHERE p.partition = ${partition} AND p.id = s.endpoint_id) AS profile,
+        ${profileOf(partition, 's.endpoint_id')},
         (SELECT ${listOf(under('w', SWEEP))} FROM sweeps w
           WHERE w.partition = ${partition} AND w.schedule_id = d.schedule_id) AS sweep,
-        (SELECT g.state FROM gates g
-          WHERE g.partition = ${partition} AND g.endpoint_digest = d.endpoint_digest) AS gate
+        ${gateOf(partition)}
       FROM ${table}
       ${rowOf('deliveries', 'd', `d.partition = ${partition} AND d.id = t.id`)}
       ${rowOf('schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}`;
@@ -45,16 +55,14 @@ function loadQuery({ rowOf, tableText }: Placement): PlacedText {
 function notificationQuery({ rowOf, tableText }: Placement): PlacedText {
   return tableText(['partition', 'id'], ({ table, value }) => {
     const partition = value('partition');
-    return `SELECT ${JOINED_DELIVERY.columns},
-        (SELECT g.state FROM gates g
-          WHERE g.partition = ${partition} AND g.endpoint_digest = d.endpoint_digest) AS gate
+    return `SELECT ${JOINED_DELIVERY.columns}, ${profileOf(partition, 'd.endpoint_id')}, ${gateOf(partition)}
       FROM ${table}
       ${rowOf('deliveries', 'd', `d.partition = ${partition} AND d.id = t.id`)}
       WHERE d.schedule_id IS NULL`;
   });
 }
 
-/** A profile that only the delivery names, because its schedule has another destination by now, or it has none. */
+/** A profile that only the delivery names, because its schedule has another destination by now. */
 function profileQuery({ rowOf, tableText }: Placement): PlacedText {
   return tableText(['partition', 'id'], ({ table, value }) => {
     const partition = value('partition');
@@ -65,24 +73,29 @@ function profileQuery({ rowOf, tableText }: Placement): PlacedText {
   });
 }
 
-/** Scans the index only between the names of living nodes, so their claims are not read. */
-function lostClaims(columns: string, rest: string): string {
+/**
+ * Scans the index only between the names of living nodes, so their claims are not read. The condition must not suit
+ * another index.
+ */
+function lostClaims(columns: string, condition: string, join = ''): string {
   return `SELECT ${columns} FROM (
       SELECT d.* FROM unnest($1::text[], $2::text[]) AS gap (after, before)
       JOIN deliveries d ON d.status = 'claimed' AND d.claim_node > gap.after AND d.claim_node < gap.before
+      WHERE ${condition}
       LIMIT $3
     ) d
-    ${rest}`;
+    ${join}`;
 }
 
 function lostClaimsQuery({ rowOf }: Placement): string {
   return lostClaims(
     `${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns}`,
+    `coalesce(d.schedule_id, '') <> ''`,
     rowOf('schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id'),
   );
 }
 
-const LOST_NOTIFICATIONS = lostClaims(JOINED_DELIVERY.columns, 'WHERE d.schedule_id IS NULL');
+const LOST_NOTIFICATIONS = lostClaims(JOINED_DELIVERY.columns, `coalesce(d.schedule_id, '') = ''`);
 
 const BEFORE_EVERY_NAME = '';
 const PAST_EVERY_NAME = '\u{10ffff}'.repeat(2);
@@ -135,8 +148,8 @@ export function firingReads(
       for (const one of await withEndpointProfiles(loaded)) found.set(keyOf(one.delivery), one);
       // What has no schedule is a notification, or gone.
       const others = deliveries.filter((delivery) => !found.has(keyOf(delivery)));
-      const notifications = (await lookUp(notification, others)).flatMap(notificationIn);
-      for (const one of await withEndpointProfiles(notifications)) found.set(keyOf(one.delivery), one);
+      for (const one of (await lookUp(notification, others)).flatMap(notificationIn))
+        found.set(keyOf(one.delivery), one);
       return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
     },
     listLostClaims: async (livingNodes, limit) => {
@@ -190,14 +203,16 @@ function loadedIn(values: Values): readonly LoadedDelivery[] {
   ];
 }
 
-const NOTIFICATION_GATE_POSITION = DELIVERY.columns.length;
+const NOTIFIED_PROFILE_POSITION = DELIVERY.columns.length;
+const NOTIFICATION_GATE_POSITION = NOTIFIED_PROFILE_POSITION + 1;
 
 function notificationIn(values: Values): readonly LoadedDelivery[] {
   const delivery = DELIVERY.at(values, 0);
   if (delivery === null) return [];
   const gate = values[NOTIFICATION_GATE_POSITION] as string | null;
-  const none = { schedule: null, profile: null, endpointProfile: null, sweep: null };
-  return [{ delivery, ...none, gate: gate === null ? null : readGate(gate) }];
+  const [endpointProfile = null] = profileIn([values[NOTIFIED_PROFILE_POSITION] ?? null]);
+  const none = { schedule: null, profile: null, sweep: null };
+  return [{ delivery, ...none, endpointProfile, gate: gate === null ? null : readGate(gate) }];
 }
 
 function profileIn([list = null]: Values): readonly FiringProfile[] {

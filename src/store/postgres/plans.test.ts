@@ -260,7 +260,8 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it.for([...listCases(SYNTAX), ...PLAN_CASES])('%s', async ([, read, indexes, rowsMax]) => {
         const plans = await plansOf((reader) => read(readsIn(reader)));
-        expect(indexesOf(plans)).toEqual(indexes.map((index) => index.replace(/\(.*/, '')).toSorted());
+        const names = new Set(indexes.map((index) => index.replace(/\(.*/, '')));
+        expect(indexesOf(plans)).toEqual([...names].toSorted());
         expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
       });
 

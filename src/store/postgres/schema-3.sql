@@ -83,8 +83,8 @@ CREATE TABLE alert_messages (
   revision bigint NOT NULL,
   PRIMARY KEY (partition, id)
 );
--- Messages to send, customer by customer.
-CREATE INDEX alert_messages_due ON alert_messages (partition, due_at, id) WHERE status = 'waiting';
+-- Messages to send, channel by channel.
+CREATE INDEX alert_messages_due ON alert_messages (partition, channel_id, due_at, id) WHERE status = 'waiting';
 CREATE INDEX alert_messages_of_incident ON alert_messages (partition, incident_id, id);
 -- Retention.
 CREATE INDEX alert_messages_ended ON alert_messages (ended_at) WHERE ended_at IS NOT NULL;

@@ -31,8 +31,23 @@ const PARTITIONS_WITH_CONDITIONS = `SELECT DISTINCT partition FROM alert_conditi
 const INCIDENTS_BEFORE = `${INCIDENTS} WHERE partition = $1 AND id < $2 ORDER BY id DESC LIMIT $3`;
 const PARTITIONS_WITH_MESSAGES = `SELECT DISTINCT partition FROM alert_messages
   WHERE status = 'waiting' AND partition > $1 AND due_at <= $2 ORDER BY partition LIMIT $3`;
-const DUE_MESSAGES = `${MESSAGES}
-  WHERE partition = $1 AND status = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`;
+/** Takes partition and instant, then the partition twice, the instant and the partition. */
+function dueMessages(indexedBy: Syntax['indexedBy']): string {
+  return `SELECT ${ALERT_MESSAGE.columns.map((column) => `message.${column}`).join(', ')}
+    FROM (SELECT DISTINCT channel_id FROM alert_messages ${indexedBy('alert_messages_due')}
+      WHERE partition = $1 AND status = 'waiting' AND due_at <= $2) c
+    JOIN alert_messages message ON message.partition = $3 AND message.id = (
+      SELECT candidate.id FROM alert_messages candidate ${indexedBy('alert_messages_due')}
+      WHERE candidate.partition = $4 AND candidate.channel_id = c.channel_id
+        AND candidate.status = 'waiting' AND candidate.due_at <= $5
+        AND NOT EXISTS (SELECT 1 FROM alert_messages earlier ${indexedBy('alert_messages_of_incident')}
+          WHERE earlier.partition = $6 AND earlier.incident_id = candidate.incident_id
+            AND earlier.id < candidate.id AND earlier.channel_id = candidate.channel_id
+            AND earlier.ended_at IS NULL)
+      ORDER BY candidate.due_at, candidate.id LIMIT 1)
+    ORDER BY message.channel_id`;
+}
+const CONDITION_SWITCHED_OFF = 'the condition was switched off';
 const ENDED = ['alert_messages', 'alert_incidents'] as const;
 const REMOVALS = { alert_messages: 'removeAlertMessage', alert_incidents: 'removeAlertIncident' } as const;
 
@@ -45,6 +60,7 @@ export class SqlAlerts implements AlertStore {
   readonly #sql: Pick<SqlRunner, 'query' | 'run'>;
   readonly #openIncidents: string;
   readonly #messagesOfIncident: string;
+  readonly #dueMessages: string;
 
   constructor(sql: Pick<SqlRunner, 'query' | 'run'>, { indexedBy }: Pick<Syntax, 'indexedBy'>) {
     this.#sql = sql;
@@ -52,6 +68,7 @@ export class SqlAlerts implements AlertStore {
       WHERE partition = $1 AND ended_at IS NULL ORDER BY id`;
     this.#messagesOfIncident = `${MESSAGES} ${indexedBy('alert_messages_of_incident')}
       WHERE partition = $1 AND incident_id = $2 ORDER BY id DESC LIMIT $3`;
+    this.#dueMessages = dueMessages(indexedBy);
   }
 
   listChannels(partition: Partition): Promise<readonly AlertChannel[]> {
@@ -107,7 +124,7 @@ export class SqlAlerts implements AlertStore {
     return this.#change(condition.partition, [
       ...channelsExist(condition),
       ['replaceAlertCondition', 'stale', ...values],
-      ...(condition.enabled ? [] : [endIncidents(condition, condition.updatedAt)]),
+      ...(condition.enabled ? [] : endIncidents(condition, condition.updatedAt)),
     ]);
   }
 
@@ -115,7 +132,7 @@ export class SqlAlerts implements AlertStore {
     const { partition, id, revision } = condition;
     return this.#change<'stale'>(partition, [
       ['removeAlertCondition', 'stale', partition, id, revision],
-      endIncidents(condition, now),
+      ...endIncidents(condition, now),
     ]);
   }
 
@@ -185,8 +202,9 @@ export class SqlAlerts implements AlertStore {
     return this.#partitions(PARTITIONS_WITH_MESSAGES, after ?? BEFORE_EVERY_PARTITION, now, limit);
   }
 
-  listDueMessages(partition: Partition, now: Instant, limit: number): Promise<readonly AlertMessage[]> {
-    return this.#list(ALERT_MESSAGE, DUE_MESSAGES, partition, now, limit);
+  listDueMessages(partition: Partition, now: Instant): Promise<readonly AlertMessage[]> {
+    const given = [partition, now, partition, partition, now, partition];
+    return this.#list(ALERT_MESSAGE, this.#dueMessages, ...given);
   }
 
   replaceMessage(message: AlertMessage): Promise<'done' | 'stale'> {
@@ -245,8 +263,12 @@ function channelsExist({ partition, channelIds }: AlertCondition): readonly Step
   return channelIds.map((id): Step => ['alertChannelExists', 'missing', partition, id]);
 }
 
-function endIncidents({ partition, id }: AlertCondition, now: Instant): Step {
-  return ['endAlertIncidents', null, now, partition, id];
+/** Nothing more is told of incidents that end so. A message that waits would be the last word about them. */
+function endIncidents({ partition, id }: AlertCondition, now: Instant): readonly Step[] {
+  return [
+    ['dropAlertMessages', null, CONDITION_SWITCHED_OFF, now, partition, partition, id],
+    ['endAlertIncidents', null, now, partition, id],
+  ];
 }
 
 function insertMessage(message: AlertMessage): Step {

@@ -4,6 +4,7 @@
  */
 import { type Attempt, type AttemptTiming, type FinishedAttempt, NO_RESULT } from '#src/domain/delivery.ts';
 import type { RecentAttempt } from '#src/ports/lists.ts';
+import type { KeptResponse } from '#src/ports/store.ts';
 import { field, mapping, plain, type Row } from './mapping.ts';
 
 const timing = field(toTimingText, (stored) => fromTimingText(stored as string | null));
@@ -77,6 +78,19 @@ export const RESPONSE_COLUMNS = [
   'is_truncated',
   'sealed',
 ];
+
+/** The columns of a kept answer, without its key. */
+export interface ResponseRow {
+  readonly status_code: number;
+  readonly content_type: string | null;
+  readonly is_truncated: number;
+  readonly sealed: Uint8Array;
+}
+
+export function toResponse(row: ResponseRow): KeptResponse {
+  const { status_code: statusCode, content_type: contentType, is_truncated: isTruncated, sealed } = row;
+  return { statusCode, contentType, isTruncated: isTruncated === 1, sealed };
+}
 
 export function toAttempt(row: Row): Attempt {
   const attempt = ATTEMPT.from(row);

@@ -9,12 +9,11 @@ import type { ClusterState } from '#src/ports/cluster-store.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
 import type { NamedIds, NamedKind, Receipt, Store } from '#src/ports/store.ts';
 import { SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
-import { LIST_ATTEMPTS, toAttempt } from './attempt-rows.ts';
+import { LIST_ATTEMPTS, type ResponseRow, toAttempt, toResponse } from './attempt-rows.ts';
 import { ENDPOINT_SECRET, JOINED_KEY, JOINED_PROJECT, SECRET, toKey, toProject } from './control-rows.ts';
 import type { SqlReader, Syntax } from './dialect.ts';
 import {
   FIRING_PROFILE_COLUMNS,
-  firingProfileIn,
   JOINED_DELIVERY,
   JOINED_SCHEDULE,
   PROFILE_COLUMNS,
@@ -32,12 +31,6 @@ const PROFILE_HEADERS = `SELECT sealed_headers FROM endpoint_profile_versions
 const NAMED = 'SELECT id FROM names WHERE partition = $1 AND kind = $2 AND name = $3';
 const RESPONSE = `SELECT status_code, content_type, is_truncated, sealed FROM attempt_responses
   WHERE partition = $1 AND delivery_id = $2 AND attempt_no = $3`;
-/** Both databases know the size of the labels without reading them. */
-const NOTIFICATION_SOURCE = `SELECT ${FIRING_PROFILE_COLUMNS}, coalesce((SELECT octet_length(s.metadata) FROM schedules s
-    WHERE s.partition = $1 AND s.id = $2), 0) AS metadata_bytes
-  FROM endpoint_profiles p
-  JOIN endpoint_profile_versions v ON v.partition = $3 AND v.endpoint_id = p.id AND v.version = p.version
-  WHERE p.partition = $4 AND p.id = $5`;
 const RECEIPT = `SELECT key, fingerprint, status_code AS status, body, created_at AS "createdAt", expires_at AS "expiresAt"
   FROM receipts WHERE partition = $1 AND key = $2`;
 
@@ -61,13 +54,6 @@ export function objectTexts(longText: Syntax['longText']) {
   };
 }
 
-interface ResponseRow {
-  readonly status_code: number;
-  readonly content_type: string | null;
-  readonly is_truncated: number;
-  readonly sealed: Uint8Array;
-}
-
 interface KeyedReads
   extends Pick<
     Store,
@@ -78,7 +64,6 @@ interface KeyedReads
     | 'listAttempts'
     | 'findResponse'
     | 'findProfileHeaders'
-    | 'findNotificationSource'
     | 'findReceipt'
   > {
   readonly firingSchedule: (partition: Partition, id: ScheduleId) => Promise<FiringSchedule | null>;
@@ -115,9 +100,7 @@ export function keyedReads(reader: SqlReader, longText: Syntax['longText']): Key
     },
     findResponse: async (partition, id, attemptNo) => {
       const [row] = await reader.lookUp<ResponseRow>(RESPONSE, partition, id, attemptNo);
-      if (row === undefined) return null;
-      const { status_code: statusCode, content_type: contentType, is_truncated: isTruncated, sealed } = row;
-      return { statusCode, contentType, isTruncated: isTruncated === 1, sealed };
+      return row === undefined ? null : toResponse(row);
     },
     findProfileHeaders: async (partition, id, version) => {
       const [row] = await reader.lookUp<{ readonly sealed_headers: Uint8Array | null }>(
@@ -127,12 +110,6 @@ export function keyedReads(reader: SqlReader, longText: Syntax['longText']): Key
         version,
       );
       return row?.sealed_headers ?? null;
-    },
-    findNotificationSource: async (partition, endpointId, scheduleId) => {
-      const key = [partition, scheduleId ?? '', partition, partition, endpointId] as const;
-      const [row] = await reader.lookUp<Row>(NOTIFICATION_SOURCE, ...key);
-      const profile = row === undefined ? null : firingProfileIn(row);
-      return profile && { profile, metadataBytes: Number(row?.metadata_bytes ?? 0) };
     },
     findReceipt: async (partition, key, now) => {
       const [row] = await reader.lookUp<Receipt>(RECEIPT, partition, key);

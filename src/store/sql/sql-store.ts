@@ -13,6 +13,7 @@ import { control } from './control.ts';
 import type { Dialect, SqlReader, SqlWriter } from './dialect.ts';
 import { lists } from './lists.ts';
 import { maintenance } from './maintenance.ts';
+import { notificationReads } from './notification-reads.ts';
 import { SqlPeople } from './people.ts';
 import { keyedReads } from './reads.ts';
 import { SqlReplayJobs } from './replay-jobs.ts';
@@ -43,6 +44,7 @@ export function makeSqlStore(dialect: Dialect): SqlStore {
     ...maintenance(background, sweepBatchMax),
     ...scheduleVerbs(dialect, sweepBatchMax),
     ...deliveryVerbs(dialect),
+    ...notificationReads(readers.engine, syntax.longText),
     ...control(dialect),
     ...cluster(dialect),
     people: new SqlPeople(sql),

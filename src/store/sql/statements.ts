@@ -273,6 +273,14 @@ const ALERT_STATEMENTS = {
     sql: update('alert_messages', ALERT_MESSAGE.mutable.columns, AT_REVISION),
     holds: 'one_row',
   },
+  /** Drops the messages of the open incidents of a condition. */
+  dropAlertMessages: {
+    sql: `UPDATE alert_messages
+      SET status = 'failed', error = $1, due_at = NULL, ended_at = $2, revision = revision + 1
+      WHERE partition = $3 AND status = 'waiting' AND incident_id IN (
+        SELECT id FROM alert_incidents WHERE partition = $4 AND condition_id = $5 AND ended_at IS NULL)`,
+    holds: 'always',
+  },
   removeAlertMessage: { sql: 'DELETE FROM alert_messages WHERE partition = $1 AND id = $2', holds: 'always' },
 } as const satisfies Readonly<Record<string, Statement>>;
 

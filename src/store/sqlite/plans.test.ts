@@ -73,6 +73,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   a: 'attempts',
   e: 'endpoint_stats',
   i: 'replay_items',
+  message: 'alert_messages',
   o: 'schedule_labels',
   p: 'endpoint_profiles',
 };
