@@ -455,11 +455,11 @@ export interface Alert {
   readonly created_at: string;
   /** What the message says. */
   readonly data: {
-    /** What happened, in one line. For example `Breaker open: https://example.com/hooks/reminder`. */
+    /** What happened, in one line. For example `Breaker open: https://example.com/…`. */
     readonly title: string;
     /**
-     * What happened, and what to do. For example `The circuit breaker of https://example.com/hooks/reminder
-     * opened, because its attempts kept failing.`.
+     * What happened, and what to do. For example `The circuit breaker of https://example.com/… opened,
+     * because its attempts kept failing.`.
      */
     readonly text: string;
     /**

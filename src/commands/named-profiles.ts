@@ -56,8 +56,8 @@ export function putProfile(
     }
     if (answers.plan === null) return createProfile(commands, partition, read, answers.created, () => null);
     const { notify, standardWebhooks } = read();
-    await requireNotifiable(commands.store, partition, notify);
     if (standardWebhooks) await requireStandardSecrets(commands, partition, null);
+    await requireNotifiable(commands.store, partition, notify);
     return answers.plan('create', []);
   });
 }

@@ -75,9 +75,9 @@ export function editProfile(
     const before = requireFound(await store.findProfile(partition, id), id);
     if (areLarge(before.metadata)) await pause(partition);
     const { headers, ...edit } = await read(before);
-    const notified = await requireNotifiable(store, partition, edit.notify);
     if (edit.standardWebhooks === true && !before.standardWebhooks)
       await requireStandardSecrets(commands, partition, id);
+    const notified = await requireNotifiable(store, partition, edit.notify);
     const now = clock.now();
     const profile = edited(before, { ...edit, ...(headers && { headerNames: namesOf(headers) }) }, now);
     const sealed =

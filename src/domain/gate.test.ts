@@ -12,6 +12,7 @@ import {
   gateTerms,
   isForgettable,
   NEW_GATE,
+  NOTIFICATION_LIMIT,
   RESERVATION_LAPSES_MS,
   withEvidence,
 } from './gate.ts';
@@ -181,6 +182,13 @@ describe('the rate limit', () => {
   test('counts from the instant at which a retry is sent, not from when it asked', () => {
     const terms = { ...LIMITED, budget: { rate: 1, burst: 0 } };
     expect(admitAll(NEW_GATE, [retry(), firstAttempt()], terms).waits).toEqual([1_000, 1_500]);
+  });
+
+  test('of notifications is not used up until a retry has its budget', () => {
+    const terms = { ...TERMS, budget: { rate: 0.01, burst: 0 }, rateLimit: NOTIFICATION_LIMIT };
+    expect(admitAll(NEW_GATE, [retry(), firstAttempt(), firstAttempt()], terms).waits).toEqual([
+      100_000, 20, 40,
+    ]);
   });
 
   test('is shared by schedules with the same limit; schedules with another limit or none are not delayed', () => {

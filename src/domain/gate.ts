@@ -52,12 +52,18 @@ export interface GateTerms {
 /** Deliveries with the same limit share a limiter, unless it has a name. */
 interface NamedRateLimit extends RateLimit {
   readonly limiter?: string;
+  /** A retry that waits for the retry budget takes its token before it goes. */
+  readonly isTakenAtOnce?: boolean;
 }
 
-/** Notifications do not share a limiter with the deliveries of schedules, which must not wait for them. */
+/**
+ * Notifications do not share a limiter with the deliveries of schedules, which must not wait for them. A retry takes its
+ * token at once: with a token of a later instant, it would delay all notifications until then.
+ */
 export const NOTIFICATION_LIMIT: NamedRateLimit = {
   perSecond: NOTIFICATIONS_PER_SECOND,
   limiter: 'notifications',
+  isTakenAtOnce: true,
 };
 
 /** Returns the current policies of the endpoint. All its deliveries share them, as they share its gate. */
@@ -105,9 +111,9 @@ export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Ins
   const needsToken = delivery.attemptCount > 0 && !reserved;
   const budget = needsToken ? reserveToken(gate.budget, terms.budget, now) : null;
   if (budget !== null && budget.readyAt === null) return { kind: 'never' };
-  const { perSecond = null, limiter = `${perSecond}` } = terms.rateLimit ?? {};
+  const { perSecond = null, limiter = `${perSecond}`, isTakenAtOnce = false } = terms.rateLimit ?? {};
   // The delivery goes when its budget token is there, so the rate limit counts from then.
-  const goesAt = budget?.readyAt ?? now;
+  const goesAt = isTakenAtOnce ? now : (budget?.readyAt ?? now);
   const taken =
     perSecond === null || reserved ? null : takeToken(gate.rateLimiters[limiter] ?? null, perSecond, goesAt);
   const limited = taken && { ...taken, limiter: { ...taken.limiter, at: now } };

@@ -108,7 +108,7 @@ export class Engine implements Hints {
     const { aheadMs } = scanPlanOf(dependencies.store);
     const queue = new WorkQueue({ clock, aheadMs, ownership, peers, upcoming, ready, prefetcher, waker });
     const attempts = new AttemptsInFlight(waker);
-    const notifications = new NotificationHints(clock, queue);
+    const notifications = new NotificationHints(timers, queue);
     const shared = {
       ...dependencies,
       ownership,

@@ -181,7 +181,7 @@ describe('a notification that waits', () => {
     await harness.time.advance(1_000);
     const sent = () => harness.egress.sent.filter(isTold).map(({ at }) => at - beginsAt);
     // Only the first few are hinted. A scan finds the others.
-    expect(sent().filter((at) => at < 200)).toHaveLength(5);
+    expect(sent().filter((at) => at < 200)).toHaveLength(10);
     expect(sent().length).toBeGreaterThan(20);
     expect(sent()).toContain(500);
     await harness.time.advance(4_500);
@@ -191,5 +191,21 @@ describe('a notification that waits', () => {
       const window = all.slice(index).filter((other) => other < at + 1_000);
       expect(window.length).toBeLessThanOrEqual(51);
     }
+  });
+
+  test('does not wait for a scan while there are fewer than 50 a second', async () => {
+    await using harness = await EngineHarness.open();
+    const profile = await harness.profile({ url: TELLER });
+    const everyMs = 25;
+    const count = 120;
+    for (let made = 0; made < count; made++) {
+      const inMs = 5_000 + made * everyMs;
+      await harness.schedule({ ...told(profile), url: `https://example.com/${made}`, inMs });
+    }
+    await started(harness);
+    const beginsAt = harness.now + 5_000;
+    await harness.time.advance(5_000 + count * everyMs);
+    const sent = harness.egress.sent.filter(isTold).map(({ at }) => at - beginsAt);
+    expect(sent).toEqual(Array.from({ length: count }, (_, made) => made * everyMs));
   });
 });

@@ -47,10 +47,10 @@ export interface DuePosition {
   readonly id: DeliveryId | '';
 }
 
-/** A waiting delivery with its schedule, from which later runs are computed. */
+/** A waiting delivery with its schedule, from which later runs are computed. A notification has none. */
 export interface UpcomingDelivery {
   readonly delivery: Delivery;
-  readonly schedule: FiringSchedule;
+  readonly schedule: FiringSchedule | null;
 }
 
 export interface Found<T, Id> {

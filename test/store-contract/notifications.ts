@@ -4,12 +4,13 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import { type EndpointProfile, editProfile } from '#src/domain/endpoint-profile.ts';
 import { INTERRUPTED } from '#src/domain/failures.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
 import { asSentNext, notificationOf } from '#src/domain/notification.ts';
 import { NOTIFIED_OUTCOMES, type Notify } from '#src/domain/notify.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import { cancel, edit, pause, resume } from '#src/domain/schedule-lifecycle.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
-import { HOURLY, REDIRECT, SUCCESS, scheduleIdOf } from './builders.ts';
+import { DAY_MS, FAILURE, HOURLY, REDIRECT, SUCCESS, scheduleIdOf } from './builders.ts';
 import { type Fixture, ownSuite, pendingOf, type Suite } from './fixture.ts';
 
 const PRUNED_MAX = 10;
@@ -204,6 +205,48 @@ export function notificationsContract(suite: Suite): void {
       const receipt = fixture.receipt();
       const add = () => fixture.store.addReplay({ delivery: lost, receipt });
       expect(await fixture.changesNothing(add)).toBe('stale');
+    });
+
+    test('is among the deliveries that come, without a schedule', async () => {
+      const fixture = await suite.fixture();
+      const { notification } = await ended(fixture, { timing: HOURLY });
+      const [first] = await fixture.store.insight.listUpcoming(
+        fixture.partition,
+        { dueAt: notification.scheduledFor, id: '' },
+        instant(fixture.now + DAY_MS),
+        10,
+      );
+      expect(first).toEqual({ delivery: notification, schedule: null });
+    });
+
+    test('finds what it tells: its delivery, schedule, last attempts and answer', async () => {
+      const fixture = await suite.fixture();
+      const profile = await fixture.addProfile();
+      const view = await fixture.addSchedule({ ...told(profile), metadata: [['team', 'ops']] });
+      let delivery: Delivery = pendingOf(view);
+      for (let attempts = 1; attempts <= 4; attempts++) {
+        const claimed = fixture.claim(delivery, await fixture.load(delivery));
+        expect(await fixture.store.claim([claimed])).toEqual(['done']);
+        const { schedule } = await fixture.view(view.schedule.id);
+        const settled = fixture.settle(claimed, schedule, attempts < 4 ? FAILURE : REDIRECT);
+        const sealed = Uint8Array.of(attempts);
+        const response = { statusCode: 503, contentType: 'text/plain', isTruncated: true, sealed };
+        expect(await fixture.store.settle([{ ...settled, response }])).toEqual(['done']);
+        delivery = settled.delivery;
+        if (delivery.dueAt !== null) fixture.tick(delivery.dueAt - fixture.now);
+      }
+      const { partition, store } = fixture;
+      const found = await store.findNotificationSubject(partition, delivery.id, 3);
+      const { schedule } = await fixture.view(view.schedule.id);
+      expect(found).toMatchObject({ delivery, schedule });
+      expect(found?.attempts).toEqual(await store.listAttempts(partition, delivery.id, 1, 10));
+      expect(found?.response).toMatchObject({ statusCode: 503, isTruncated: true });
+      expect([...(found?.response?.sealed ?? [])]).toEqual([4]);
+      expect(await store.findNotificationSubject(fixture.neighbour, delivery.id, 3)).toBeNull();
+      const silent = await ended(fixture);
+      const other = await store.findNotificationSubject(partition, silent.ended.id, 3);
+      expect(other).toMatchObject({ delivery: silent.ended, response: null });
+      expect(other?.attempts).toHaveLength(1);
     });
 
     test('knows the size of the labels that it quotes, and the present version of its profile', async () => {

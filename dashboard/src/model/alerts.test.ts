@@ -140,4 +140,8 @@ test('a message says what became of it', () => {
   expect(describeMessage({ ...ended, status: 'failed', error: 'HTTP 404' })).toBe(
     'It was not delivered after 1 attempt: HTTP 404.',
   );
+  const dropped = { ...ended, attempt_count: 0, error: 'the condition was switched off' };
+  expect(describeMessage({ ...dropped, status: 'failed' })).toBe(
+    'It was not sent: the condition was switched off.',
+  );
 });

@@ -122,6 +122,7 @@ export function describeMessage(message: AlertMessageInfo): string {
   const { status, attempt_count: attempts, last_status_code: code, error } = message;
   if (status === 'delivered') return `The channel answered ${code ?? '2xx'}.`;
   const why = error ?? 'for an unknown reason';
+  if (status === 'failed' && attempts === 0) return `It was not sent: ${why}.`;
   if (status === 'failed') return `It was not delivered after ${plural(attempts, 'attempt')}: ${why}.`;
   return attempts === 0 ? 'It is being sent.' : `Attempt ${attempts} failed: ${why}.`;
 }

@@ -216,8 +216,8 @@ const COLUMNS: readonly Column<ComingRun>[] = [
     cell: (run) => (
       <SubjectLink
         subject={{ ...run, name: run.schedule_name }}
-        page={`schedules/${run.schedule_id}`}
-        note={truncateMiddle(run.schedule_id, 20)}
+        page={run.schedule_id === null ? `deliveries/${run.delivery_id}` : `schedules/${run.schedule_id}`}
+        note={run.schedule_id === null ? 'notification' : truncateMiddle(run.schedule_id, 20)}
         charactersMax={44}
       />
     ),

@@ -96,12 +96,11 @@ export const Alert = z
       .object({
         title: z.string().meta({
           description: 'What happened, in one line.',
-          example: 'Breaker open: https://example.com/hooks/reminder',
+          example: 'Breaker open: https://example.com/…',
         }),
         text: z.string().meta({
           description: 'What happened, and what to do.',
-          example:
-            'The circuit breaker of https://example.com/hooks/reminder opened, because its attempts kept failing.',
+          example: 'The circuit breaker of https://example.com/… opened, because its attempts kept failing.',
         }),
         url: z.string().nullable().meta({
           format: 'uri',

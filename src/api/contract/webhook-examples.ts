@@ -51,8 +51,8 @@ const alert: AlertBody = {
   id: exampleId('dlv'),
   created_at: '2026-11-16T08:00:01.000Z',
   data: {
-    title: 'Breaker open: https://example.com/hooks/reminder',
-    text: 'The circuit breaker of https://example.com/hooks/reminder opened, because its attempts kept failing. Its deliveries wait until a probe succeeds. Check the receiver, then close the breaker in the dashboard or wait for the next probe.',
+    title: 'Breaker open: https://example.com/…',
+    text: 'The circuit breaker of https://example.com/… opened, because its attempts kept failing. Its deliveries wait until a probe succeeds. Check the receiver, then close the breaker in the dashboard or wait for the next probe.',
     url: 'https://sched.example.com/dashboard/p/billing/live/alerts/inc_01m7hnxsxtzqgw5m2r7n9x0abc',
     project: 'billing',
     mode: 'live',

@@ -17,6 +17,7 @@ import { ALERT_CHANNEL_KINDS } from '#src/domain/alert.ts';
 import type { AlertMessage } from '#src/domain/alert-message.ts';
 import { pause } from '#src/ports/system.ts';
 import { type AlertSession, channelNamed, withAlerts } from './alert-session.ts';
+import type { CommandAct } from './command-audit.ts';
 
 /** A running service takes a waiting message within some seconds, and an attempt takes 15 s at most. */
 const LOOK_EVERY_MS = 250;
@@ -55,58 +56,70 @@ export function runList(given: Given): Promise<Answer> {
 
 export function runRename(given: Given, channel: string): Promise<Answer> {
   const { '--name': name = '' } = given.flags;
-  return onChannel(given, channel, 'alert_channel.rename', async ({ commands, partition }, id) => {
+  const act = { action: 'alert_channel.rename', detail: { name } };
+  return onChannel(given, channel, act, async ({ commands, partition }, id) => {
     const renamed = await renameChannel(commands, partition, id, name);
     return { json: presentChannel(renamed), text: `Channel ${id} is now named ${name}.` };
   });
 }
 
 export function runRemove(given: Given, channel: string): Promise<Answer> {
-  return onChannel(given, channel, 'alert_channel.remove', async ({ commands, partition }, id) => {
-    const { name } = await removeChannel(commands, partition, id);
-    return { json: { id, name, removed: true }, text: `Channel ${name} is removed.` };
-  });
+  return onChannel(
+    given,
+    channel,
+    { action: 'alert_channel.remove' },
+    async ({ commands, partition }, id) => {
+      const { name } = await removeChannel(commands, partition, id);
+      return { json: { id, name, removed: true }, text: `Channel ${name} is removed.` };
+    },
+  );
 }
 
 export function runReveal(given: Given, channel: string): Promise<Answer> {
-  return onChannel(given, channel, 'alert_channel.reveal', async ({ commands, partition }, id) => {
-    const url = await revealChannel(commands, partition, id);
-    return { json: { id, url }, text: url };
-  });
+  return onChannel(
+    given,
+    channel,
+    { action: 'alert_channel.reveal' },
+    async ({ commands, partition }, id) => {
+      const url = await revealChannel(commands, partition, id);
+      return { json: { id, url }, text: url };
+    },
+  );
 }
 
 /** The outcome may be a failure of the channel, which is a failure of the command too. */
 export async function runTest(given: Given, channel: string, { timers }: CliDependencies): Promise<Answer> {
-  return onChannel(given, channel, 'alert_channel.test', async ({ commands, partition, place }, id) => {
-    let message: AlertMessage = await testChannel(commands, partition, id, place);
-    for (
-      let looks = 0;
-      looks < LOOKS_MAX && message.attemptCount === 0 && message.endedAt === null;
-      looks++
-    ) {
-      await pause(timers, LOOK_EVERY_MS);
-      message = (await commands.alerts.findMessage(partition, message.id)) ?? message;
-    }
-    if (message.error !== null) {
-      throw new CommandFailure(`The test message was not delivered: ${message.error}.`, EXIT.failed);
-    }
-    const text =
-      message.status === 'delivered'
-        ? `The test message ${message.id} is delivered.`
-        : `The test message ${message.id} still waits. Check that the service runs.`;
-    return { json: presentMessage(message), text };
-  });
+  return onChannel(
+    given,
+    channel,
+    { action: 'alert_channel.test' },
+    async ({ commands, partition, place }, id) => {
+      let message: AlertMessage = await testChannel(commands, partition, id, place);
+      for (let looks = 0; looks < LOOKS_MAX && message.endedAt === null; looks++) {
+        await pause(timers, LOOK_EVERY_MS);
+        message = (await commands.alerts.findMessage(partition, message.id)) ?? message;
+      }
+      if (message.error !== null) {
+        throw new CommandFailure(`The test message was not delivered: ${message.error}.`, EXIT.failed);
+      }
+      const text =
+        message.status === 'delivered'
+          ? `The test message ${message.id} is delivered.`
+          : `The test message ${message.id} still waits. Check that the service runs.`;
+      return { json: presentMessage(message), text };
+    },
+  );
 }
 
 function onChannel(
   given: Given,
   channel: string,
-  action: string,
+  act: Pick<CommandAct, 'action' | 'detail'>,
   run: (session: AlertSession, id: Awaited<ReturnType<typeof channelNamed>>['id']) => Promise<Answer>,
 ): Promise<Answer> {
   return withAlerts(given, async (session) => {
     const { commands, partition, audited } = session;
     const { id } = await channelNamed(commands.alerts, partition, channel);
-    return audited({ action, subject: id }, () => run(session, id));
+    return audited({ ...act, subject: id }, () => run(session, id));
   });
 }

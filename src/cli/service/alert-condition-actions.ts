@@ -13,12 +13,20 @@ import { ALERT_CONDITION_KINDS } from '#src/domain/alert.ts';
 import { type AlertChannelId, type AlertConditionId, parseId } from '#src/domain/id.ts';
 import { type AlertSession, channelNamed, withAlerts } from './alert-session.ts';
 
+/** The options that change a condition, with their names in the audit log. */
+const AUDITED = [
+  ['--threshold', 'threshold'],
+  ['--window-minutes', 'window_minutes'],
+  ['--channels', 'channel_ids'],
+  ['--enabled', 'enabled'],
+] as const;
+
 export function runCreate(given: Given): Promise<Answer> {
   const kind = ALERT_CONDITION_KINDS.find((one) => one === given.flags['--kind']) ?? 'breaker_opened';
   return withAlerts(given, async (session) => {
     const { commands, partition, audited } = session;
     const condition = await audited(
-      { action: 'alert_condition.create', detail: { kind } },
+      { action: 'alert_condition.create', detail: { kind, ...detailOf(given) } },
       async () => {
         const { threshold = null, windowMinutes = null, channelIds = [] } = await changeIn(given, session);
         const terms = { kind, threshold, windowMinutes, channelIds, enabled: true };
@@ -51,7 +59,7 @@ export function runList(given: Given): Promise<Answer> {
 export function runUpdate(given: Given, id: string): Promise<Answer> {
   const enabled = given.flags['--enabled'];
   return withAlerts(given, (session) =>
-    session.audited({ action: 'alert_condition.update', subject: id }, async () => {
+    session.audited({ action: 'alert_condition.update', subject: id, detail: detailOf(given) }, async () => {
       const change = {
         ...(await changeIn(given, session)),
         ...(enabled !== undefined && { enabled: enabled === 'true' }),
@@ -85,6 +93,15 @@ async function changeIn(
     ...(minutes !== undefined && { windowMinutes: numberOf(minutes) }),
     ...(channels !== undefined && { channelIds }),
   };
+}
+
+/** What the audit log says of a change: the options as they were given. */
+function detailOf({ flags }: Given): Readonly<Record<string, string>> {
+  const given = AUDITED.flatMap(([option, name]) => {
+    const value = flags[option];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given);
 }
 
 /** A text that is no number becomes one that is refused. */

@@ -27,9 +27,9 @@ const PAGE_ROWS = 500;
 const OVERDUE_MS = 60_000;
 const WINDOW_PARTS = 24;
 
-/** The schedule and destination of a run. */
+/** The schedule and destination of a run. A notification has no schedule. */
 export interface Source {
-  readonly scheduleId: ScheduleId;
+  readonly scheduleId: ScheduleId | null;
   readonly name: string | null;
   readonly endpoint: EndpointKey;
   readonly endpointId: EndpointId | null;
@@ -85,13 +85,16 @@ export class Forecasts {
     const take = ({ delivery, schedule }: UpcomingDelivery, isInside: boolean) => {
       const { dueAt } = delivery;
       if (dueAt === null) return;
-      const isNext = schedule.timing.kind === 'recurring' && schedule.pendingId === delivery.id;
-      if (!isNext && !isInside) return;
+      const next =
+        schedule?.timing.kind === 'recurring' && schedule.pendingId === delivery.id ? schedule : null;
+      if (next === null && !isInside) return;
       const source = sourceOf({ delivery, schedule });
       if (isInside) {
         waiting.push({ at: dueAt, source, deliveryId: delivery.id, isRetry: delivery.attemptCount > 0 });
       }
-      if (isNext) recurring.push({ source, schedule, last: pendingRun(schedule, { ...delivery, dueAt }) });
+      if (next !== null) {
+        recurring.push({ source, schedule: next, last: pendingRun(next, { ...delivery, dueAt }) });
+      }
     };
 
     const soonest = instant(clock.now() - OVERDUE_MS);
@@ -161,16 +164,16 @@ async function project(
 
 function sourceOf({ delivery, schedule }: UpcomingDelivery): Source {
   const { target } = delivery;
-  const { timing } = schedule;
+  const timing = schedule?.timing;
   return {
-    scheduleId: schedule.id,
-    name: schedule.name,
+    scheduleId: schedule?.id ?? null,
+    name: schedule?.name ?? null,
     endpoint: endpointKeyOf(target),
     endpointId: target.endpointId,
     url: target.url,
     method: target.method,
-    cron: timing.kind === 'recurring' ? timing.cron : null,
-    timezone: timing.timezone,
+    cron: timing?.kind === 'recurring' ? timing.cron : null,
+    timezone: timing?.timezone ?? null,
   };
 }
 

@@ -98,7 +98,8 @@ export const Upcoming = z.strictObject({
   runs: z.array(
     z.strictObject({
       at,
-      schedule_id: z.string(),
+      /** Null for a notification. */
+      schedule_id: z.string().nullable(),
       schedule_name: z.string().nullable(),
       /** Null for a run of a recurring schedule that has no delivery yet. */
       delivery_id: z.string().nullable(),

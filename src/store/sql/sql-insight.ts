@@ -254,8 +254,7 @@ function saveEndpointStats(node: string, { partition, endpoint, at, stats }: Sav
 
 function upcomingIn(row: Row): readonly UpcomingDelivery[] {
   const delivery = JOINED_DELIVERY.find(row);
-  const schedule = JOINED_FIRING_SCHEDULE.find(row);
-  return delivery === null || schedule === null ? [] : [{ delivery, schedule }];
+  return delivery === null ? [] : [{ delivery, schedule: JOINED_FIRING_SCHEDULE.find(row) }];
 }
 
 function countSteps(from: number, until: number, stepMs: number): number {

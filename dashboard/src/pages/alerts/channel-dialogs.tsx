@@ -12,7 +12,6 @@ import { Choice } from '../../components/choice.tsx';
 import { CopyBlock } from '../../components/copy.tsx';
 import { Confirm, Dialog, DialogEnd } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
-import { Relative } from '../../components/instant.tsx';
 import { toast } from '../../components/toast.tsx';
 import { refreshLive, useLive } from '../../live.ts';
 import { describeMessage } from '../../model/alerts.ts';
@@ -180,7 +179,7 @@ export function ShownUrl({ channel, url, onClose }: ShownUrlProps & Pick<DialogP
 export function TestDialog({ channel, first, onClose }: DialogProps & { readonly first: AlertMessageInfo }) {
   const live = useLive<AlertMessageInfo>(apiPath(`alerts/messages/${first.id}`));
   const message = live.data ?? first;
-  const { status, next_attempt_at: nextAt, attempt_count: attempts } = message;
+  const { status } = message;
   return (
     <Dialog title={`Test of ${channel.name}`} onClose={onClose}>
       <div class="space-y-4">
@@ -189,11 +188,6 @@ export function TestDialog({ channel, first, onClose }: DialogProps & { readonly
             <StateBadge state={status} badges={MESSAGE_BADGES} />
           </p>
           <p>{describeMessage(message)}</p>
-          {nextAt === null || attempts === 0 ? null : (
-            <p class="text-dim">
-              The next attempt is <Relative at={nextAt} />. Check the URL of the channel.
-            </p>
-          )}
           {status === 'failed' ? (
             <p class="text-dim">Check the URL and the receiver, then test again.</p>
           ) : null}
