@@ -1,13 +1,18 @@
 /**
- * The rate limit and the retry budget with which a node decides about a delivery. A customer may change them after the
- * node has read the schedule and the profile. So what a node reads has to be in force at some time since the read
+ * The rate limit, the retry budget and the breaker policy with which a node decides about a delivery. A customer may
+ * change them after the node has read the schedule and the profile. So what a node reads has to be in force at some time since the read
  * began, and holds until the node reads again.
  *
  * Notifications have a rate limit of their own, which no customer can change.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { EndpointProfile, FiringProfile, RetryBudget } from '#src/domain/endpoint-profile.ts';
+import type {
+  BreakerPolicy,
+  EndpointProfile,
+  FiringProfile,
+  RetryBudget,
+} from '#src/domain/endpoint-profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { LoadedDelivery } from '#src/ports/store.ts';
 import type { Checker, InstanceFacts } from './checkers/checker.ts';
@@ -20,6 +25,8 @@ export interface Limits {
   /** Deliveries to an endpoint with the same limiter share its rate. */
   readonly limiter: string;
   readonly budget: RetryBudget;
+  /** Null: the default. */
+  readonly breaker: BreakerPolicy | null;
 }
 
 interface FormerValue {
@@ -36,7 +43,7 @@ export class LimitsModel implements Checker {
   readonly name = 'limits model';
   readonly #time: Pick<VirtualTime, 'elapsedMs'>;
   readonly #observer: Pick<Observer, 'scheduleOf' | 'profileOf'>;
-  /** Values that were in force before, by the id of the schedule or the profile. */
+  /** Values that were in force before, by the id of the schedule, or by the id of the profile and the field. */
   readonly #former = new Map<string, FormerValue[]>();
   readonly #read = new Map<string, Limits>();
 
@@ -54,25 +61,28 @@ export class LimitsModel implements Checker {
   }
 
   profile(before: EndpointProfile | null, after: EndpointProfile): void {
-    if (before !== null) this.#change(before.id, budgetOf(before), budgetOf(after));
+    if (before === null) return;
+    this.#change(`${before.id}/budget`, budgetOf(before), budgetOf(after));
+    this.#change(`${before.id}/breaker`, before.breakerPolicy, after.breakerPolicy);
   }
 
   loaded(loaded: readonly LoadedDelivery[], sinceMs: number, by: InstanceFacts): void {
     for (const { delivery, schedule, endpointProfile } of loaded) {
       const { scheduleId, target } = delivery;
       const present = this.#present(delivery);
-      const read = { ...rateOf(delivery, schedule), budget: budgetOf(endpointProfile) };
+      const read = limitsOf(delivery, schedule, endpointProfile);
+      const { endpointId } = target;
       const isTrue =
         this.#wasInForce(scheduleId, present.perSecond, read.perSecond, sinceMs) &&
-        this.#wasInForce(target.endpointId, present.budget, read.budget, sinceMs);
+        this.#wasInForce(`${endpointId}/budget`, present.budget, read.budget, sinceMs) &&
+        this.#wasInForce(`${endpointId}/breaker`, present.breaker, read.breaker, sinceMs);
       if (isTrue) this.#read.set(readingOf(delivery, by), read);
       else this.#read.delete(readingOf(delivery, by));
     }
   }
 
   #present(delivery: Delivery): Limits {
-    const schedule = this.#observer.scheduleOf(delivery);
-    return { ...rateOf(delivery, schedule), budget: budgetOf(this.#observer.profileOf(delivery)) };
+    return limitsOf(delivery, this.#observer.scheduleOf(delivery), this.#observer.profileOf(delivery));
   }
 
   #change(id: string, before: unknown, after: unknown): void {
@@ -92,12 +102,14 @@ function readingOf({ id }: Delivery, { node }: InstanceFacts): string {
   return `${node}/${id}`;
 }
 
-function rateOf(
+function limitsOf(
   { notificationOf }: Delivery,
   schedule: Pick<Schedule, 'rateLimit'> | null,
-): Omit<Limits, 'budget'> {
+  profile: FiringProfile | null | undefined,
+): Limits {
   const perSecond = perSecondOf(schedule);
-  return notificationOf === null ? { perSecond, limiter: `${perSecond}` } : NOTIFICATIONS;
+  const rate = notificationOf === null ? { perSecond, limiter: `${perSecond}` } : NOTIFICATIONS;
+  return { ...rate, budget: budgetOf(profile), breaker: profile?.breakerPolicy ?? null };
 }
 
 function perSecondOf(schedule: Pick<Schedule, 'rateLimit'> | null | undefined): number | null {

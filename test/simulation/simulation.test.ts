@@ -46,7 +46,7 @@ const SLICES: readonly Slice[] = [
   },
   {
     title: 'three nodes',
-    firstSeed: 8,
+    firstSeed: 28,
     seeds: 8,
     shape: { nodes: 3, calls: 80, spanMsMax: 80_000 },
     situations: CLUSTER_SITUATIONS,

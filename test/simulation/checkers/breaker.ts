@@ -8,7 +8,7 @@
 
 import type { Evidence } from '#src/domain/breaker.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
+import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
 import type { FailureCode } from '#src/domain/failures.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { ms } from '../durations.ts';
@@ -133,10 +133,8 @@ export function breakerChecker(simulation: SimulationView): Checker {
     }
   };
 
-  const policyOf = (delivery: Delivery): Policy => {
-    const { endpointId } = delivery.target;
-    return endpointId === null ? DEFAULT : policyIn(observer.profiles.get(endpointId));
-  };
+  const policyOf = (delivery: Delivery, by: InstanceFacts): Policy =>
+    policyIn(simulation.limits.of(delivery, by).breaker);
 
   const isGraceOver = ({ stopping }: InstanceFacts): boolean =>
     stopping !== null && time.elapsedMs >= stopping.sinceMs + stopping.graceMs;
@@ -157,7 +155,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
       if (!simulation.holds(by, delivery)) return;
       const now = by.now();
       const key = gateKey(delivery);
-      const policy = policyOf(delivery);
+      const policy = policyOf(delivery, by);
       const model = modelOf(key);
       if (deferralEnd(model, policy, now) === model.probeUntil) endUnsentProbe(key, now);
       const until = deferralEnd(model, policy, now);
@@ -207,7 +205,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
       if (dueAt === now) return;
       const key = gateKey(delivery);
       const model = modelOf(key);
-      const policy = policyOf(delivery);
+      const policy = policyOf(delivery, by);
       const until = deferralEnd(model, policy, now);
       model.probeUntil = probedUntil(model, policy, now);
       if (model.isInexact) return;
@@ -227,7 +225,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
       if (simulation.limits.of(delivery, by).perSecond !== null) return;
       const model = modelOf(gateKey(delivery));
       if (!simulation.holds(by, delivery)) return;
-      if (!model.isInexact && (deferralEnd(model, policyOf(delivery), by.now()) ?? 0) <= deadline) {
+      if (!model.isInexact && (deferralEnd(model, policyOf(delivery, by), by.now()) ?? 0) <= deadline) {
         throw new Violation(NAME, `${delivery.id} ended as if the breaker deferred it past its deadline`);
       }
     },
@@ -261,9 +259,8 @@ export function breakerChecker(simulation: SimulationView): Checker {
   };
 }
 
-function policyIn(profile: EndpointProfile | undefined): Policy {
-  const policy = profile?.breakerPolicy;
-  if (!policy) return DEFAULT;
+function policyIn(policy: BreakerPolicy | null): Policy {
+  if (policy === null) return DEFAULT;
   return {
     threshold: policy.threshold,
     baseMs: ms(policy.baseOpen),

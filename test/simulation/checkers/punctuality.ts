@@ -10,6 +10,7 @@ import { gateKey } from './breaker.ts';
 import { type Checker, type InstanceFacts, type RequestedClaim, Violation } from './checker.ts';
 import { countedPermits } from './counted-permits.ts';
 import { CustomerBursts } from './customer-bursts.ts';
+import { foundWithinMs } from './found-within.ts';
 import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'punctuality';
@@ -94,7 +95,12 @@ export function punctualityChecker(simulation: SimulationView): Checker {
 
   const judgeLateness = (delivery: Delivery, dueMs: number, sinceMs: number): void => {
     const lateMs = time.elapsedMs - sinceMs;
-    if (lateMs <= lateMsMax(delivery, sinceMs) || wasFull(delivery, dueMs, sinceMs)) return;
+    const hintedMsMax = lateMsMax(delivery, sinceMs);
+    if (
+      lateMs <= foundWithinMs(delivery, delivery.revision - 1, hintedMsMax) ||
+      wasFull(delivery, dueMs, sinceMs)
+    )
+      return;
     throw new Violation(NAME, `${delivery.id} was claimed ${lateMs} ms after it was due and known`);
   };
 

@@ -102,8 +102,10 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
     const wasReserved = observer.deliveries.get(delivery.id)?.reserved === true;
     return wasReserved && reserved !== undefined && reserved !== termsOf(delivery, by);
   };
-  const termsOf = (delivery: Delivery, by: InstanceFacts): string =>
-    JSON.stringify(simulation.limits.of(delivery, by));
+  const termsOf = (delivery: Delivery, by: InstanceFacts): string => {
+    const { perSecond, limiter, budget } = simulation.limits.of(delivery, by);
+    return JSON.stringify([perSecond, limiter, budget]);
+  };
 
   return {
     name: 'budget and rate',

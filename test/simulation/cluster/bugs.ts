@@ -70,7 +70,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'dead nodes are removed even after they renewed their lease': {
     caughtBy: ['ownership'],
-    firstSeed: 2,
+    firstSeed: 17,
     seeds: 40,
     store: overriding<SharedStore>((store) => ({
       async removeDeadNode({ node }) {
@@ -103,7 +103,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'an attempt updates the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
-    firstSeed: 9,
+    firstSeed: 35,
     seeds: 160,
     patch: patched(OwnedSlots.prototype, 'isOwnedSince', () => ({ value: () => true })),
   },
@@ -123,7 +123,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a claim of a dead node is closed without its notification': {
     caughtBy: ['notifications'],
-    firstSeed: 2,
+    firstSeed: 6,
     store: overriding<SharedStore>((store) => {
       const lost = new Set<string>();
       return {
@@ -154,6 +154,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a node that stops hands nothing over': {
     caughtBy: ['shares'],
+    firstSeed: 4,
     patch: patched(Membership.prototype, 'handOver', DO_NOTHING),
   },
   'slots are never given back': {

@@ -8,6 +8,7 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import { CustomerBursts } from '#test/simulation/checkers/customer-bursts.ts';
 import { gateKey } from '../../checkers/breaker.ts';
 import { Violation } from '../../checkers/checker.ts';
+import { foundWithinMs } from '../../checkers/found-within.ts';
 import { isWaitingStatus } from '../../observer.ts';
 import type { ClusterNode } from '../node.ts';
 import type { ClusterChecker, ClusterSimulationView } from '../simulation-view.ts';
@@ -135,7 +136,7 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
       const allUndisturbedMs = Math.max(simulation.disturbedMs, writerUndisturbedMs);
       const isUndisturbed = simulation.areHintsReliable && allUndisturbedMs < known.ms - KNOWN_MS;
       if (
-        lateMs > HINTED_MS_MAX &&
+        lateMs > foundWithinMs(delivery, known.revision, HINTED_MS_MAX) &&
         isUndisturbed &&
         known.ms - Math.max(sinceMs, undisturbedMs) >= KNOWN_MS
       ) {
