@@ -4,7 +4,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { responseContext } from '#src/domain/sealing-contexts.ts';
-import type { KeptResponse } from '#src/ports/store.ts';
+import type { KeptResponse } from '#src/ports/kept-response.ts';
 import { noResponseText } from '#src/texts/id-fault-text.ts';
 import { type Commands, requireFound } from './command.ts';
 

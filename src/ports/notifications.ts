@@ -5,10 +5,12 @@ import type { Instant } from '#src/domain/instant.ts';
 import { notificationOf, notifiedBy } from '#src/domain/notification.ts';
 import type { Mode } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
-import type { KeptResponse, Store } from './store.ts';
+import type { KeptResponse } from './kept-response.ts';
+import type { NotificationReads } from './notification-reads.ts';
+import type { Store } from './store.ts';
 
 export interface NotificationDependencies {
-  readonly store: Pick<Store, 'findNotificationSource'>;
+  readonly store: Pick<NotificationReads, 'findNotificationSource'>;
   readonly ids: IdMint;
 }
 

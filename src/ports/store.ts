@@ -22,6 +22,7 @@ import type { FiringSchedule, Schedule, ScheduleState, ScheduleView } from '#src
 import type { Advance } from '#src/domain/schedule-lifecycle.ts';
 import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
+import type { KeptResponse } from './kept-response.ts';
 import type {
   AttemptFilter,
   AttemptPosition,
@@ -33,6 +34,7 @@ import type {
   RecentAttempt,
   ScheduleSearch,
 } from './lists.ts';
+import type { NotificationReads } from './notification-reads.ts';
 
 /** The store cannot be reached, is full or is broken. Nothing was changed. */
 export class StoreUnavailable extends Error {
@@ -139,16 +141,6 @@ export interface SettleWrite {
   readonly notification?: Delivery | null;
 }
 
-/** The beginning of an answer that was not 2xx. */
-export interface KeptResponse {
-  readonly statusCode: number;
-  readonly contentType: string | null;
-  /** Whether the answer was longer. */
-  readonly isTruncated: boolean;
-  /** The bytes, encrypted. */
-  readonly sealed: Uint8Array;
-}
-
 /** A waiting delivery that is about to be sent, with everything that the decision needs. */
 export interface LoadedDelivery {
   readonly delivery: Delivery;
@@ -218,24 +210,6 @@ export interface SavedGate {
   readonly savedAt: Instant;
 }
 
-/** What a notification needs when it is created. */
-export interface NotificationSource {
-  /** The current version of the profile that is told. */
-  readonly profile: FiringProfile;
-  /** The size of the labels of the schedule. */
-  readonly metadataBytes: number;
-}
-
-/** A delivery that ended, and what its notification quotes. */
-export interface NotificationSubject {
-  readonly delivery: Delivery;
-  readonly schedule: Schedule;
-  /** Its last attempts, in the order of `attemptNo`. */
-  readonly attempts: readonly Attempt[];
-  /** What is kept of its last answer. */
-  readonly response: KeptResponse | null;
-}
-
 /** The objects that retention removes, each with everything that depends on it. */
 export const PRUNABLE = ['deliveries', 'payloads', 'schedules', 'receipts', 'gates'] as const;
 export type Prunable = (typeof PRUNABLE)[number];
@@ -247,7 +221,7 @@ export interface NamedIds {
 }
 export type NamedKind = keyof NamedIds;
 
-export interface Store {
+export interface Store extends NotificationReads {
   /** Finds the active or paused schedule, or the unarchived profile, that has this name. */
   findNamed<Kind extends NamedKind>(
     partition: Partition,
@@ -336,18 +310,6 @@ export interface Store {
   replaceProfile(replacement: ProfileReplacement): Promise<WriteOutcome>;
   /** `in_use`: an active or paused schedule refers to it, or another unarchived profile. */
   archiveProfile(profile: EndpointProfile): Promise<'done' | 'stale' | 'in_use'>;
-
-  findNotificationSource(
-    partition: Partition,
-    endpointId: EndpointId,
-    scheduleId: ScheduleId | null,
-  ): Promise<NotificationSource | null>;
-  /** Finds what a notification of this delivery tells, with at most so many attempts. The delivery has ended. */
-  findNotificationSubject(
-    partition: Partition,
-    id: DeliveryId,
-    attemptsMax: number,
-  ): Promise<NotificationSubject | null>;
 
   /** Finds the receipt under a key, unless it has expired. */
   findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null>;

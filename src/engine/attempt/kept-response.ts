@@ -3,7 +3,7 @@ import type { Attempt } from '#src/domain/delivery.ts';
 import type { AttemptResult } from '#src/domain/delivery-lifecycle.ts';
 import { responseContext } from '#src/domain/sealing-contexts.ts';
 import type { AnswerExcerpt } from '#src/ports/egress.ts';
-import type { KeptResponse } from '#src/ports/store.ts';
+import type { KeptResponse } from '#src/ports/kept-response.ts';
 import type { Vault } from '#src/ports/vault.ts';
 
 /** Null for an attempt without an answer. */

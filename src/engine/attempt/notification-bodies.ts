@@ -9,8 +9,8 @@ import type { Mode, Partition } from '#src/domain/project.ts';
 import { RecentCache } from '#src/domain/recent-cache.ts';
 import { responseContext } from '#src/domain/sealing-contexts.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { NotificationSubject } from '#src/ports/notification-reads.ts';
 import type { NotifiedResponse } from '#src/ports/notifications.ts';
-import type { NotificationSubject } from '#src/ports/store.ts';
 
 const MODES_MAX = 1_000;
 

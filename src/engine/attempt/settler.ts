@@ -17,8 +17,9 @@ import type { Partition } from '#src/domain/project.ts';
 import { completedBy } from '#src/domain/schedule-lifecycle.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { OutageLog } from '#src/engine/outage-log.ts';
+import type { KeptResponse } from '#src/ports/kept-response.ts';
 import { makeNotification } from '#src/ports/notifications.ts';
-import type { KeptResponse, SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';
+import type { SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
 
 const RETRY_MS = 500;

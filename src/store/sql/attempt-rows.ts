@@ -3,8 +3,8 @@
  * list reads both in one query.
  */
 import { type Attempt, type AttemptTiming, type FinishedAttempt, NO_RESULT } from '#src/domain/delivery.ts';
+import type { KeptResponse } from '#src/ports/kept-response.ts';
 import type { RecentAttempt } from '#src/ports/lists.ts';
-import type { KeptResponse } from '#src/ports/store.ts';
 import { field, mapping, plain, type Row } from './mapping.ts';
 
 const timing = field(toTimingText, (stored) => fromTimingText(stored as string | null));

@@ -1,5 +1,5 @@
 /** Reads for notifications. The engine waits for them when it ends a delivery and when it sends a notification. */
-import type { Store } from '#src/ports/store.ts';
+import type { NotificationReads } from '#src/ports/notification-reads.ts';
 import { ATTEMPT, type ResponseRow, toResponse } from './attempt-rows.ts';
 import type { SqlReader, Syntax } from './dialect.ts';
 import { FIRING_PROFILE_COLUMNS, firingProfileIn, JOINED_DELIVERY, JOINED_SCHEDULE } from './joined-rows.ts';
@@ -27,10 +27,7 @@ function subjectText(longText: Syntax['longText']): string {
 
 type SubjectRow = Row & { readonly [Name in keyof ResponseRow]: ResponseRow[Name] | null };
 
-export function notificationReads(
-  reader: SqlReader,
-  longText: Syntax['longText'],
-): Pick<Store, 'findNotificationSource' | 'findNotificationSubject'> {
+export function notificationReads(reader: SqlReader, longText: Syntax['longText']): NotificationReads {
   const subject = subjectText(longText);
   return {
     findNotificationSource: async (partition, endpointId, scheduleId) => {

@@ -10,7 +10,8 @@ import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profil
 import type { AttemptId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
-import type { KeptResponse, NamedKind, ProfileWrite, Receipt } from '#src/ports/store.ts';
+import type { KeptResponse } from '#src/ports/kept-response.ts';
+import type { NamedKind, ProfileWrite, Receipt } from '#src/ports/store.ts';
 import { ATTEMPT } from './attempt-rows.ts';
 import type { StatementName } from './hot-statements.ts';
 import type { Parameter } from './mapping.ts';

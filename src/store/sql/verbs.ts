@@ -8,8 +8,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import { sweep as sweepOf } from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
-import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -27,8 +26,6 @@ import type {
   ClaimWrite,
   EndWrite,
   PayloadReplacement,
-  ProfileReplacement,
-  ProfileWrite,
   Receipt,
   ReplayAddition,
   SavedGate,
@@ -37,7 +34,8 @@ import type {
   SettleWrite,
   TriggeredAddition,
 } from '#src/ports/store.ts';
-import { DELIVERY, PROFILE_HEAD, SCHEDULE } from './rows.ts';
+import { PROFILE_VERBS, profilesAtRevision } from './profile-verbs.ts';
+import { DELIVERY, SCHEDULE } from './rows.ts';
 import {
   advanceSchedule,
   changeName,
@@ -47,12 +45,9 @@ import {
   giveUpName,
   guard,
   insertAttempt,
-  insertProfileVersion,
   insertReceipt,
   insertResponse,
   type Parameter,
-  profileAtRevision,
-  replaceProfileHead,
   replaceSchedule,
   type Step,
   settleDelivery,
@@ -247,32 +242,7 @@ export function makeVerbs(keyParameters: KeyParameters) {
 
     replaceDelivery: (delivery: Delivery): readonly Step[] => [replaceDelivery(delivery)],
 
-    addProfile: (write: ProfileWrite): readonly Step[] => [
-      ...profilesAtRevision(write.notified),
-      ...insertReceipt(write.profile.partition, write.receipt),
-      ...takeName('endpoint', write.profile),
-      ['insertProfile', null, ...PROFILE_HEAD.values(write.profile)],
-      insertProfileVersion(write),
-    ],
-
-    replaceProfile: (write: ProfileReplacement): readonly Step[] => [
-      replaceProfileHead(write.profile),
-      ...profilesAtRevision(write.notified),
-      ...insertReceipt(write.profile.partition, write.receipt),
-      ...changeName(
-        'endpoint',
-        { ...write.profile, name: write.nameBefore ?? null },
-        write.profile,
-        write.profile.archived,
-      ),
-      insertProfileVersion(write),
-    ],
-
-    archiveProfile: (profile: EndpointProfile): readonly Step[] => [
-      ['profileUnused', 'in_use', profile.partition, profile.id, ...notifyRange(profile.id)],
-      replaceProfileHead(profile),
-      ...giveUpName('endpoint', profile),
-    ],
+    ...PROFILE_VERBS,
 
     addReceipt: (partition: Partition, receipt: Receipt): readonly Step[] =>
       insertReceipt(partition, receipt),
@@ -377,15 +347,6 @@ export function makeVerbs(keyParameters: KeyParameters) {
       ['removeOldGate', null, partition, endpoint, before, ...keyParameters.gate(endpoint)],
     ],
   };
-}
-
-function profilesAtRevision(...profiles: readonly (FiringProfile | null | undefined)[]): readonly Step[] {
-  return profiles.flatMap((profile) => (profile == null ? [] : [profileAtRevision(profile)]));
-}
-
-/** The texts of `notify` that name this endpoint profile are from the first on and before the second. */
-function notifyRange(id: EndpointId): readonly [string, string] {
-  return [id, `${id}!`];
 }
 
 function deliveriesExist(partition: Partition, ...ids: readonly (DeliveryId | null)[]): readonly Step[] {
