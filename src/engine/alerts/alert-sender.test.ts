@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createMessage } from '#src/domain/alert-message.ts';
 import { slackMessage } from '#src/texts/slack-message.ts';
@@ -178,6 +179,33 @@ describe('a message', () => {
     await harness.advance(15_000);
     expect(channelsOf(sent.slice(before)).slice(0, 2)).toEqual(channels.slice(CUSTOMER_IN_FLIGHT_MAX));
     await alerts.stop();
+  });
+
+  test('that ends while due messages are read is not sent again', async () => {
+    await using harness = await AlertHarness.open();
+    await harness.condition('breaker_opened', [await harness.channel()]);
+    await harness.saveBreaker(ENDPOINT, true);
+    harness.engine.egress.respond = () => null;
+    const node = harness.node();
+    await harness.advance(SOON_MS);
+    const { sent } = harness.engine.egress;
+    expect(sent).toHaveLength(1);
+    const read = Promise.withResolvers<void>();
+    node.after = async (verb) => {
+      if (verb !== 'listDueMessages') return;
+      node.after = () => undefined;
+      sent[0]?.answer({ kind: 'answered', statusCode: 200 });
+      while ((await harness.messages())[0]?.status === 'waiting') await setImmediate();
+      // The sender learns that it is stored.
+      for (let turns = 0; turns < 10; turns++) await setImmediate();
+      read.resolve();
+    };
+    await harness.advance(2_000);
+    await read.promise;
+    await harness.advance(2_000);
+    expect((await harness.messages())[0]?.status).toBe('delivered');
+    expect(sent).toHaveLength(1);
+    await node.alerts.stop();
   });
 
   test('that is interrupted by a stop is sent again by the next process', async () => {

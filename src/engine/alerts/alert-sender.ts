@@ -120,12 +120,14 @@ export class AlertSender {
     const room = Math.min(CUSTOMER_IN_FLIGHT_MAX - own, IN_FLIGHT_MAX - this.#inFlight.size);
     if (room <= 0) return 0;
     const { store, clock } = this.#dependencies;
+    // A message of such a channel may be read as waiting although it has just ended.
+    const busy = new Set(this.#inFlight.keys());
     const due = await store.alerts.listDueMessages(partition, clock.now());
     if (this.#task.isStopped) return 0;
     const last = this.#lastChannels.get(partition);
     const isNext = ({ channelId }: AlertMessage) => last === undefined || channelId > last;
     const inTurn = [...due.filter(isNext), ...due.filter((one) => !isNext(one))];
-    const messages = inTurn.filter(({ channelId }) => !this.#inFlight.has(channelId)).slice(0, room);
+    const messages = inTurn.filter(({ channelId }) => !busy.has(channelId)).slice(0, room);
     for (const message of messages) {
       this.#inFlight.set(message.channelId, { partition, ended: this.#deliver(message) });
       this.#lastChannels.set(partition, message.channelId);
