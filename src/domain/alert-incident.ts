@@ -15,7 +15,7 @@ import { type Instant, instant, MS_PER_DAY, MS_PER_MINUTE } from './instant.ts';
 import type { Partition } from './project.ts';
 import { MINUTE_MS, type Stats } from './stats.ts';
 
-/** What people are told about an incident. It stays as it was at its beginning. */
+/** The facts that people are told about an incident. They stay as they were at its beginning. */
 export interface AlertIncidentDetail extends AlertTerms {
   readonly kind: AlertConditionKind;
   /** The name of the endpoint profile; null if there is none. */
@@ -47,7 +47,7 @@ export const OWN_INCIDENTS_MAX = 20;
 /** Skipped occurrences are true for this long. */
 const SKIPPED_WINDOW_MINUTES = 5;
 
-/** What makes a condition true now. */
+/** A fact that makes a condition true now. */
 export interface AlertFinding {
   readonly endpoint: EndpointKey | null;
   readonly count: number | null;
@@ -59,7 +59,7 @@ export interface ObservedMinute {
   readonly stats: Pick<Stats, 'deadLettered' | 'expired' | 'downtimeSkips'>;
 }
 
-/** What is true of a partition now. */
+/** The facts about a partition that conditions depend on. */
 export interface Observed {
   /** In any order. They reach back as far as `windowMinutesOf` says. */
   readonly minutes: readonly ObservedMinute[];

@@ -1,4 +1,4 @@
-/** What the engine reads to create and to send notifications. */
+/** The engine reads these to create and to send notifications. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
@@ -6,7 +6,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { KeptResponse } from './kept-response.ts';
 
-/** What a notification needs when it is created. */
+/** The facts that a notification needs when it is created. */
 export interface NotificationSource {
   /** The current version of the profile that is told. */
   readonly profile: FiringProfile;

@@ -27,7 +27,7 @@ export interface AlertPlace {
   readonly dashboard: string | null;
 }
 
-/** What is said. `unused`: a breaker did not close, but nothing has been sent to its endpoint for days. */
+/** The wording of a message. `unused`: a breaker did not close, but nothing has been sent to its endpoint for days. */
 export type IncidentWording = IncidentMessageKind | 'unused';
 
 interface Words {
@@ -72,7 +72,7 @@ function pageOf({ project, mode, dashboard }: AlertPlace, id: AlertIncidentId | 
   return dashboard === null ? null : `${dashboard}/p/${project}/${mode}/alerts${id === null ? '' : `/${id}`}`;
 }
 
-/** What the words about an incident depend on. `endpoint` is shown as it is. */
+/** The words about an incident depend on this. `endpoint` is shown as it is. */
 export interface WordedIncident extends Pick<AlertIncident, 'detail' | 'begunAt'> {
   readonly endpoint: string | null;
 }

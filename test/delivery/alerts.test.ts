@@ -198,5 +198,14 @@ test('channels and conditions are listed, changed and removed, and the audit log
       ['alert_condition.remove', condition.id, null],
     ]),
   );
+  const details = entries.map(({ action, code, detail }) => ({ action, code, detail }));
+  for (const [action, detail] of [
+    ['alert_condition.create', { kind: 'breaker_opened', channel_ids: 'on-call' }],
+    ['alert_condition.update', { enabled: 'false' }],
+    ['alert_channel.rename', { name: 'night shift' }],
+  ] as const) {
+    const recorded = { action, code: null, detail: expect.objectContaining(detail) };
+    expect(details).toContainEqual(recorded);
+  }
   expect(JSON.stringify(entries)).not.toMatch(/credential|hooks\.example/);
 }, 60_000);

@@ -53,6 +53,22 @@ export function overriding<S extends object>(verbs: (store: S) => Partial<S>): (
   };
 }
 
+/** Recovery ends the attempts of dead processes without their notifications. */
+export function untoldRecovery(store: AnyStore): Pick<AnyStore, 'listLostClaims' | 'settle'> {
+  const lost = new Set<string>();
+  return {
+    async listLostClaims(livingNodes, limit) {
+      const claims = await store.listLostClaims(livingNodes, limit);
+      for (const { delivery } of claims) lost.add(delivery.claim.attemptId);
+      return claims;
+    },
+    settle: (writes) =>
+      store.settle(
+        writes.map((write) => (lost.has(write.attempt.id) ? { ...write, notification: null } : write)),
+      ),
+  };
+}
+
 /** Changes deliveries as the engine loads them. */
 export function alteringLoads(
   change: (loaded: LoadedDelivery) => Partial<LoadedDelivery>,

@@ -9,7 +9,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { EndWrite, LoadedDelivery, ScheduleAddition, SettleWrite } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import { STATEMENTS } from '#src/store/sqlite/statements.ts';
-import { alteringLoads, type Bug, overriding, type Patch } from './bug-tools.ts';
+import { alteringLoads, type Bug, overriding, type Patch, untoldRecovery } from './bug-tools.ts';
 import type { Observer } from './observer.ts';
 import type { AnyStore } from './watched-store.ts';
 
@@ -124,20 +124,7 @@ export const NOTIFICATION_BUGS: Readonly<Record<string, Bug>> = {
   'recovery does not tell': {
     caughtBy: ['notifications'],
     firstSeed: 11,
-    store: overriding<AnyStore>((store) => {
-      const lost = new Set<string>();
-      return {
-        async listLostClaims(livingNodes, limit) {
-          const claims = await store.listLostClaims(livingNodes, limit);
-          for (const { delivery } of claims) lost.add(delivery.claim.attemptId);
-          return claims;
-        },
-        settle: (writes) =>
-          store.settle(
-            writes.map((write) => (lost.has(write.attempt.id) ? { ...write, notification: null } : write)),
-          ),
-      };
-    }),
+    store: overriding<AnyStore>(untoldRecovery),
   },
   'an end is told twice': {
     caughtBy: ['notifications'],

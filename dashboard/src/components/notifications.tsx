@@ -1,4 +1,4 @@
-/** What the page of a delivery says about notifications: who is told how it ended, or whose end it tells. */
+/** The page of a delivery says who is told how it ended, or whose end it tells. */
 import type { Delivery, Notify } from '../../../sdk/src/api-types.ts';
 import type { Listed } from '../../../src/control/http/contract.ts';
 import { useLive } from '../live.ts';

@@ -1,4 +1,4 @@
-/** Who is told how deliveries end: the fields of a form, and a text. */
+/** A form has fields that say who is told how deliveries end. A page shows it as a text. */
 import type { Endpoint, Notify } from '../../../sdk/src/api-types.ts';
 import { useLive } from '../live.ts';
 import { type NotifyForm, TOLD_OUTCOMES } from '../model/notify-form.ts';

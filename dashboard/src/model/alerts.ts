@@ -53,7 +53,7 @@ export function conditionFormOf(condition: AlertConditionInfo): ConditionForm {
   return { kind, threshold: String(threshold ?? ''), minutes: String(minutes ?? ''), channelIds };
 }
 
-/** What the form says. With wrong terms it is only the kind. */
+/** The sentence that the form shows. With wrong terms it is only the kind. */
 export function sentenceOf(form: ConditionForm): string {
   const { threshold, window_minutes } = validateCondition(form);
   const isWrong = threshold !== undefined || window_minutes !== undefined;
@@ -117,7 +117,7 @@ export function stateOf({ quiet_since, closed_at }: AlertIncidentInfo): Incident
   return quiet_since === null ? 'open' : 'quiet';
 }
 
-/** What became of a message. The instant of the next attempt is shown beside it. */
+/** Says what became of a message. */
 export function describeMessage(message: AlertMessageInfo): string {
   const { status, attempt_count: attempts, last_status_code: code, error } = message;
   if (status === 'delivered') return `The channel answered ${code ?? '2xx'}.`;

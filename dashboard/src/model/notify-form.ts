@@ -1,4 +1,4 @@
-/** Who is told how deliveries end: the form, and the field `notify` of POST and PATCH. */
+/** The form says who is told how deliveries end. It becomes the field `notify` of POST and PATCH. */
 import type { Notify } from '../../../sdk/src/api-types.ts';
 
 export type ToldOutcome = Notify['on'][number];

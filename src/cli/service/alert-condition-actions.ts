@@ -95,7 +95,7 @@ async function changeIn(
   };
 }
 
-/** What the audit log says of a change: the options as they were given. */
+/** Returns what the audit log says of a change: the options as they were given. */
 function detailOf({ flags }: Given): Readonly<Record<string, string>> {
   const given = AUDITED.flatMap(([option, name]) => {
     const value = flags[option];

@@ -1,4 +1,4 @@
-/** What the actions of `sched alert` have in common: they open the store beside the service, and find a channel. */
+/** The actions of `sched alert` open the store beside the service, and find a channel. */
 import { type Given, readControlSettings, readHttpAllowed, readPublicOrigins } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
 import type { AlertCommands } from '#src/control/alerts.ts';

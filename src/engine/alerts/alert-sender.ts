@@ -52,7 +52,7 @@ export class AlertSender {
   readonly #keys: SigningKeys;
   readonly #outage: OutageLog;
   readonly #task: PeriodicTask;
-  /** By channel. */
+  /** Messages in flight, by channel. */
   readonly #inFlight = new Map<AlertChannelId, InFlight>();
   /** The customer that was served last; null at the start of a round. */
   #after: Partition | null = null;

@@ -14,7 +14,7 @@ import type { Stopwatch } from '#src/ports/system.ts';
 const MS_PER_NOTIFICATION = 1_000 / NOTIFICATIONS_PER_SECOND;
 /** A notification that would wait longer than this is left to the scan. */
 const AHEAD_MS_MAX = 200;
-/** So are those behind it, for this time. */
+/** Those behind it are left to the scan too, for this time. */
 const LEFT_TO_SCAN_MS = 1_000;
 const ENDPOINTS_MAX = 1_024;
 

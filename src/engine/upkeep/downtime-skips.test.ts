@@ -1,4 +1,4 @@
-/** Which claims count as skips because of a downtime. */
+/** Tests which claims count as skips because of a downtime. */
 import { expect, test } from 'vitest';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { NEW_GATE } from '#src/domain/gate.ts';

@@ -19,7 +19,7 @@ export const ENDPOINT_STATUS_KEY = "endpoint_id || '/' || status || '/' || id";
 export const ENDPOINT_OUTCOME_KEY = "endpoint_id || '/' || outcome";
 /** Of the replays of a delivery. */
 export const REPLAY_KEY = "replay_of || '/' || id";
-/** Of the notifications of a delivery. */
+/** The key of a notification among those of a delivery. */
 export const NOTIFICATION_KEY = "notification_of || '/' || id";
 
 /** An index on a table that may have many rows. */

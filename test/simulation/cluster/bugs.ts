@@ -14,7 +14,7 @@ import type { Peers } from '#src/ports/hints.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import { ReferenceClock } from '#src/system/reference-clock.ts';
-import { overriding, type Patch, patched, without } from '../bug-tools.ts';
+import { overriding, type Patch, patched, untoldRecovery, without } from '../bug-tools.ts';
 import type { SharedStore } from '../watched-store.ts';
 
 export interface ClusterBug {
@@ -124,20 +124,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   'a claim of a dead node is closed without its notification': {
     caughtBy: ['notifications'],
     firstSeed: 6,
-    store: overriding<SharedStore>((store) => {
-      const lost = new Set<string>();
-      return {
-        async listLostClaims(livingNodes, limit) {
-          const claims = await store.listLostClaims(livingNodes, limit);
-          for (const { delivery } of claims) lost.add(delivery.claim.attemptId);
-          return claims;
-        },
-        settle: (writes) =>
-          store.settle(
-            writes.map((write) => (lost.has(write.attempt.id) ? { ...write, notification: null } : write)),
-          ),
-      };
-    }),
+    store: overriding<SharedStore>(untoldRecovery),
   },
   'a node forgets its own claim whose answer was lost': {
     caughtBy: ['punctuality'],
