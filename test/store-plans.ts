@@ -545,8 +545,7 @@ export const PLAN_CASES: readonly PlanCase[] = [
     ({ alerts }) => alerts.listDueMessages(LARGE, START),
     [
       'alert_messages_due(partition)',
-      'alert_messages_due(partition,channel_id,due_at)',
-      'alert_messages_of_incident(partition,incident_id,id)',
+      'alert_messages_due(partition,channel_id)',
       'alert_messages_pkey(partition,id)',
     ],
     20,

@@ -73,8 +73,8 @@ export interface AlertStore {
     limit: number,
   ): Promise<readonly Partition[]>;
   /**
-   * Lists for each channel the message that is due first. A message waits for earlier ones of its incident to the same
-   * channel, so that the last word arrives last.
+   * Lists for each channel with a message that is due the first one. A message is not due before earlier ones of its
+   * incident to the same channel, so that the last word arrives last.
    */
   listDueMessages(partition: Partition, now: Instant): Promise<readonly AlertMessage[]>;
   /** Replaces the message, guarded by its revision. */

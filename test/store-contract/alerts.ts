@@ -284,8 +284,8 @@ export function alertsContract(suite: Suite): void {
       const [[incident], [first, second]] = [incidents, messages];
       if (first === undefined || second === undefined || incident === undefined)
         throw new Error('There are two.');
-      const due = async () =>
-        (await alerts.listDueMessages(fixture.partition, fixture.now)).map(({ id }) => id);
+      const due = async (now = fixture.now) =>
+        (await alerts.listDueMessages(fixture.partition, now)).map(({ id }) => id);
       expect(await due()).toEqual([first.id]);
       // The channel is down when the incident begins, and works when it ends.
       const retried = afterAttempt(first, FAILURE, fixture.now);
@@ -296,8 +296,15 @@ export function alertsContract(suite: Suite): void {
       expect(await due()).toEqual([second.id]);
       expect(await alerts.replaceMessage(afterAttempt(second, SUCCESS, fixture.now))).toBe('done');
       expect(await due()).toEqual([]);
-      expect(await alerts.replaceMessage(afterAttempt(retried, SUCCESS, fixture.now))).toBe('done');
-      expect(await due()).toEqual([last.id]);
+      const again = instant(retried.dueAt ?? 0);
+      expect(await due(again)).toEqual([first.id]);
+      const failed = afterAttempt(retried, FAILURE, again);
+      expect(await alerts.replaceMessage(failed)).toBe('done');
+      expect(await due(again)).toEqual([]);
+      const delivered = afterAttempt(failed, SUCCESS, instant(failed.dueAt ?? 0));
+      expect(await due(instant(failed.dueAt ?? 0))).toEqual([first.id]);
+      expect(await alerts.replaceMessage(delivered)).toBe('done');
+      expect(await due(instant(failed.dueAt ?? 0))).toEqual([last.id]);
     });
 
     test.each(['disabled', 'removed'] as const)(

@@ -31,20 +31,15 @@ const PARTITIONS_WITH_CONDITIONS = `SELECT DISTINCT partition FROM alert_conditi
 const INCIDENTS_BEFORE = `${INCIDENTS} WHERE partition = $1 AND id < $2 ORDER BY id DESC LIMIT $3`;
 const PARTITIONS_WITH_MESSAGES = `SELECT DISTINCT partition FROM alert_messages
   WHERE status = 'waiting' AND partition > $1 AND due_at <= $2 ORDER BY partition LIMIT $3`;
-/** Takes partition and instant, then the partition twice, the instant and the partition. */
+/** Takes partition and instant, then the partition twice. */
 function dueMessages(indexedBy: Syntax['indexedBy']): string {
   return `SELECT ${ALERT_MESSAGE.columns.map((column) => `message.${column}`).join(', ')}
     FROM (SELECT DISTINCT channel_id FROM alert_messages ${indexedBy('alert_messages_due')}
       WHERE partition = $1 AND status = 'waiting' AND due_at <= $2) c
     JOIN alert_messages message ON message.partition = $3 AND message.id = (
-      SELECT candidate.id FROM alert_messages candidate ${indexedBy('alert_messages_due')}
-      WHERE candidate.partition = $4 AND candidate.channel_id = c.channel_id
-        AND candidate.status = 'waiting' AND candidate.due_at <= $5
-        AND NOT EXISTS (SELECT 1 FROM alert_messages earlier ${indexedBy('alert_messages_of_incident')}
-          WHERE earlier.partition = $6 AND earlier.incident_id = candidate.incident_id
-            AND earlier.id < candidate.id AND earlier.channel_id = candidate.channel_id
-            AND earlier.ended_at IS NULL)
-      ORDER BY candidate.due_at, candidate.id LIMIT 1)
+      SELECT first.id FROM alert_messages first ${indexedBy('alert_messages_due')}
+      WHERE first.partition = $4 AND first.channel_id = c.channel_id AND first.status = 'waiting'
+      ORDER BY first.due_at, first.id LIMIT 1)
     ORDER BY message.channel_id`;
 }
 const CONDITION_SWITCHED_OFF = 'the condition was switched off';
@@ -172,7 +167,7 @@ export class SqlAlerts implements AlertStore {
     return this.#sql.run([
       ...mayWrite(condition, fence),
       ['replaceAlertIncident', 'stale', ...ALERT_INCIDENT.mutable.values(incident), ...guard(incident)],
-      ...messages.map(insertMessage),
+      ...messages.flatMap((message) => [insertMessage(message), ...inOrder(message)]),
     ]);
   }
 
@@ -203,13 +198,12 @@ export class SqlAlerts implements AlertStore {
   }
 
   listDueMessages(partition: Partition, now: Instant): Promise<readonly AlertMessage[]> {
-    const given = [partition, now, partition, partition, now, partition];
-    return this.#list(ALERT_MESSAGE, this.#dueMessages, ...given);
+    return this.#list(ALERT_MESSAGE, this.#dueMessages, partition, now, partition, partition);
   }
 
   replaceMessage(message: AlertMessage): Promise<'done' | 'stale'> {
     const values = [...ALERT_MESSAGE.mutable.values(message), ...guard(message)];
-    return this.#sql.run([['replaceAlertMessage', 'stale', ...values]]);
+    return this.#sql.run([['replaceAlertMessage', 'stale', ...values], ...inOrder(message)]);
   }
 
   async prune(endedBefore: Instant, limit: number): Promise<number> {
@@ -269,6 +263,13 @@ function endIncidents({ partition, id }: AlertCondition, now: Instant): readonly
     ['dropAlertMessages', null, CONDITION_SWITCHED_OFF, now, partition, partition, id],
     ['endAlertIncidents', null, now, partition, id],
   ];
+}
+
+/** A message is not due before the earlier ones of its incident that wait, so a channel gets them in their order. */
+function inOrder({ partition, incidentId, channelId, status }: AlertMessage): readonly Step[] {
+  if (incidentId === null || status !== 'waiting') return [];
+  const those = [partition, partition, incidentId, channelId] as const;
+  return [['delayLaterAlertMessages', null, ...those, ...those]];
 }
 
 function insertMessage(message: AlertMessage): Step {

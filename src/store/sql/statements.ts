@@ -273,6 +273,21 @@ const ALERT_STATEMENTS = {
     sql: update('alert_messages', ALERT_MESSAGE.mutable.columns, AT_REVISION),
     holds: 'one_row',
   },
+  /**
+   * Delays the messages of an incident to one channel until the latest of those before them is due. The ids come from
+   * the index of the incident alone: a channel that is down may have thousands of messages that wait.
+   */
+  delayLaterAlertMessages: {
+    sql: `UPDATE alert_messages SET due_at = (
+        SELECT max(earlier.due_at) FROM alert_messages earlier
+        WHERE earlier.partition = $1
+          AND earlier.id IN (SELECT id FROM alert_messages WHERE partition = $2 AND incident_id = $3)
+          AND earlier.id <= alert_messages.id AND earlier.channel_id = $4 AND earlier.ended_at IS NULL)
+      WHERE partition = $5
+        AND id IN (SELECT id FROM alert_messages WHERE partition = $6 AND incident_id = $7)
+        AND channel_id = $8 AND ended_at IS NULL`,
+    holds: 'always',
+  },
   /** Drops the messages of the open incidents of a condition. */
   dropAlertMessages: {
     sql: `UPDATE alert_messages
